@@ -1,0 +1,76 @@
+"""The seam between whoever invents text and whatever writes it.
+
+A *chain* is a generator: it yields a Request and is sent the Reply, until it returns its result.
+Requests of one chain may depend on earlier replies of the same chain and on nothing else, so
+chains run side by side and are asked the same things whatever finishes first.
+
+    def window(...) -> Chain[list[Row]]:
+        reply = yield Request(...)
+        return rows_from(reply)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+Result = TypeVar("Result")
+
+Role = Literal["profile", "memory", "scenario", "screen", "refine", "decide", "distract", "judge", "user", "subject"]
+
+Status = Literal["answered", "truncated", "refused", "unparsable", "invalid", "failed"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model, and how it is answered without one.
+
+    ``id`` names the request within its run, e.g. ``heart/memories/CHAR_04/adolescence/12``.
+    ``fixed`` is the long part of the prompt that many requests share, in the order from most to
+    least shared: a server may cache it. ``prompt`` is the rest. ``schema`` is the JSON Schema of the
+    answer (None: plain text). ``parse`` turns the model's text into the answer for forms other than
+    JSON, and raises ValueError with the reason when it cannot. ``compose`` makes the same answer
+    offline. ``prompt_id`` and ``prompt_digest`` identify the prompt file.
+    """
+
+    id: str
+    role: Role
+    fixed: tuple[str, ...]
+    prompt: str
+    prompt_id: str
+    prompt_digest: str
+    compose: Callable[[], Any]
+    schema: Mapping[str, Any] | None = None
+    parse: Callable[[str], Any] | None = None
+    max_tokens: int = 4096
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one reply, as the server counted them; all zero offline."""
+
+    input_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_read_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back: ``answer`` when ``status`` is "answered", else ``reason``.
+
+    ``text`` is the raw text of the model ("" offline), ``model`` the name the server reported
+    (None offline).
+    """
+
+    status: Status
+    answer: Any = None
+    text: str = ""
+    reason: str = ""
+    model: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+Chain = Generator[Request, Reply, Result]

@@ -1,0 +1,121 @@
+"""What all commands share: common arguments, exit codes, one line for an error, one document for ``--json``.
+
+Exit codes: 0 done and clean; 1 done, findings remain; 2 the request is wrong; 3 a backend or the
+machine failed, work is kept; 130 interrupted, resumable. People's output goes to stderr, so that
+stdout carries the JSON document and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import orjson
+
+from schemas.errors import AnamnesisError
+
+DONE, FINDINGS, WRONG_REQUEST, MACHINE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+
+DEFAULT_SEED = 7
+DEFAULT_WORKSPACE = Path("build")
+
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors have the house's form."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_REQUEST, f"error: {message}. See: {self.prog} --help\n")
+
+
+def parser(prog: str, description: str, example: str) -> argparse.ArgumentParser:
+    """A parser with the arguments every command has; ``example`` is shown by ``--help``."""
+    made = _Parser(
+        prog=f"python -m {prog}",
+        description=description,
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_common(made)
+    return made
+
+
+def add_common(made: argparse.ArgumentParser) -> None:
+    """Add the common arguments; for the subcommands of a command that has verbs."""
+    made.add_argument(
+        "--workspace", type=Path, default=DEFAULT_WORKSPACE, metavar="DIR", help="working rows (default: build)"
+    )
+    made.add_argument(
+        "--seed", type=_seed, default=DEFAULT_SEED, metavar="N", help=f"seed of all choices (default: {DEFAULT_SEED})"
+    )
+    made.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    made.add_argument("--quiet", action="store_true", help="no progress, no summary")
+    made.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def _seed(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 2**63:
+        raise argparse.ArgumentTypeError("must be between 0 and 2^63 - 1")
+    return value
+
+
+def run(
+    command: Callable[[argparse.Namespace], int], arguments: argparse.ArgumentParser, argv: Sequence[str] | None
+) -> int:
+    """Parse, run, and turn what was raised into one line and an exit code."""
+    try:
+        parsed = arguments.parse_args(argv)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else WRONG_REQUEST
+    try:
+        return command(parsed)
+    except KeyboardInterrupt:
+        return _tell(
+            "interrupted. Finished work is kept: run the same command again to go on", INTERRUPTED, parsed.debug
+        )
+    except AnamnesisError as error:
+        return _tell(str(error), error.exit_code, parsed.debug)
+    except BrokenPipeError:
+        # The reader went away (`… | head`); keep Python from complaining again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return MACHINE_FAILED
+    except OSError as error:
+        return _tell(_os_error(error), MACHINE_FAILED, parsed.debug)
+
+
+def _os_error(error: OSError) -> str:
+    where = f" in {error.filename}" if error.filename else ""
+    mend = (
+        "Free some room and run the same command again"
+        if error.errno in _NO_SPACE
+        else "Mend that and run the same command again"
+    )
+    return f"{(error.strerror or str(error)).lower()}{where}. Finished work is kept. {mend}"
+
+
+def _tell(line: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    print(f"error: {line}", file=sys.stderr)
+    return code
+
+
+def say(line: str = "", *, quiet: bool = False) -> None:
+    """A line for people, on stderr."""
+    if not quiet:
+        print(line, file=sys.stderr, flush=True)
+
+
+def print_json(document: Any) -> None:
+    """The one JSON document of ``--json``, on stdout."""
+    sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,90 @@
+"""Reading and writing rows as JSON Lines.
+
+Writing is canonical (UTF-8, fields in the order of the record schema, no spaces), so that the same
+rows are the same bytes; a file appears under its name only when it is complete and on disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from schemas.errors import RequestError
+from schemas.tables import Row
+
+
+def read_jsonl(path: Path) -> Iterator[Row]:
+    """The objects of a JSON Lines file, in order.
+
+    Raises RequestError, naming file and line, for a missing file, a wrong encoding, a line that is
+    not JSON (a truncated last line too) or not an object.
+    """
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _object(line, path, number)
+    except FileNotFoundError:
+        raise RequestError("missing file", path, mend="Check the path, or build the table first") from None
+    except IsADirectoryError:
+        raise RequestError("a folder instead of a file", path, mend="Name a JSON Lines file") from None
+
+
+def _object(line: bytes, path: Path, number: int) -> Row:
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise RequestError(
+            "malformed JSON", f"{path}:{number}", expected=str(error), mend="Mend or remove that line"
+        ) from None
+    if not isinstance(value, dict):
+        raise RequestError(
+            "not an object", f"{path}:{number}", expected="one JSON object a line", mend="Mend or remove that line"
+        )
+    return value
+
+
+def encode(row: Mapping[str, Any]) -> bytes:
+    """One row as a line of canonical JSON."""
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows to a file that appears whole or not at all; returns how many."""
+    written = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal written
+        for row in rows:
+            written += 1
+            yield encode(row)
+
+    write_whole(path, lines())
+    return written
+
+
+def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write bytes to a temporary neighbour, force them to disk, rename into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with aside.open("wb") as out:
+            out.writelines(chunks)
+            out.flush()
+            os.fsync(out.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,115 @@
+"""The workspace: working rows between the stages, one folder a benchmark, one file a (table, key).
+
+    build/heart/workspace.json          layout version
+    build/heart/memories/CHAR_04.jsonl  finished rows, written whole
+    build/heart/findings/memories.jsonl what is wrong with them
+    build/heart/rejected/memories.jsonl rows that do not fit the schema, with their codes
+
+A writer holds the benchmark's lock; a second one is told who holds it. Readers need no lock, as
+files only ever appear whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from schemas.errors import MachineError, RequestError
+from schemas.findings import Finding, in_order
+from schemas.rows import read_jsonl, write_jsonl, write_whole
+from schemas.tables import Benchmark, Row, benchmark
+
+LAYOUT = 1
+
+
+class Workspace:
+    """The working rows of one benchmark under ``root`` (the ``--workspace`` folder)."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.benchmark: Benchmark = benchmark(name)
+        self.folder = root / name
+        self._check_layout()
+
+    def _check_layout(self) -> None:
+        stamp = self.folder / "workspace.json"
+        if not stamp.is_file():
+            return
+        try:
+            layout = orjson.loads(stamp.read_bytes())["layout"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise RequestError(
+                "malformed workspace stamp",
+                stamp,
+                mend="Move that folder away, or remove the stamp if the rows are good",
+            ) from None
+        if layout != LAYOUT:
+            raise RequestError(
+                "workspace of another version",
+                stamp,
+                expected=f"layout {LAYOUT}, found {layout}",
+                mend="Use another --workspace",
+            )
+
+    def path(self, table: str, key: str = "all") -> Path:
+        """The file of a table and key; it may not exist yet."""
+        return self.folder / self.benchmark.table(table).name / f"{key}.jsonl"
+
+    def keys(self, table: str) -> list[str]:
+        """The keys a table has finished files for, in order."""
+        return sorted(path.stem for path in self.path(table).parent.glob("*.jsonl") if not path.name.startswith("."))
+
+    def rows(self, table: str, key: str | None = None) -> Iterator[Row]:
+        """The rows of one file, or of all files of a table in order of key."""
+        for name in [key] if key is not None else self.keys(table):
+            yield from read_jsonl(self.path(table, name))
+
+    def tables(self) -> dict[str, list[Row]]:
+        """All rows of all tables that have any."""
+        return {name: list(self.rows(name)) for name in self.benchmark.tables if self.keys(name)}
+
+    def write(self, table: str, rows: Iterable[Mapping[str, Any]], key: str = "all") -> int:
+        """Write a file of a table whole, rows sorted by the table's key; returns how many."""
+        columns = self.benchmark.table(table).key
+        ordered = sorted(rows, key=lambda row: tuple(row[column] for column in columns))
+        return write_jsonl(self.path(table, key), ordered)
+
+    def write_findings(self, name: str, findings: Iterable[Finding]) -> int:
+        """Write ``findings/<name>.jsonl``."""
+        return write_jsonl(
+            self.folder / "findings" / f"{name}.jsonl", (finding.as_dict() for finding in in_order(findings))
+        )
+
+    def write_rejected(self, table: str, rejected: Iterable[Mapping[str, Any]]) -> int:
+        """Write ``rejected/<table>.jsonl``: records with ``row`` and ``codes``."""
+        return write_jsonl(self.folder / "rejected" / f"{table}.jsonl", rejected)
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the benchmark for writing. Raises MachineError naming the holder when another process does."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.pread(handle, 4096, 0).decode(errors="replace").strip() or "another process"
+                raise MachineError(
+                    "workspace is held", self.folder, expected=holder, mend="Wait for it, or use another --workspace"
+                ) from None
+            os.truncate(handle, 0)
+            os.pwrite(handle, f"process {os.getpid()}, {shlex.join(sys.argv)}\n".encode(), 0)
+            stamp = self.folder / "workspace.json"
+            if not stamp.is_file():
+                write_whole(stamp, [orjson.dumps({"layout": LAYOUT, "benchmark": self.benchmark.name}) + b"\n"])
+            yield
+            os.truncate(handle, 0)
+        finally:
+            os.close(handle)
