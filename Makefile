@@ -1,0 +1,40 @@
+# Everything runs in .venv, made from constraints.txt on first use.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check docs lock
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+setup: .venv/.made  ## make the virtual environment
+
+.venv/.made: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: .venv/.made  ## build HEART offline, audit it, and show what came out
+	$(BIN)/python -m builders.demo
+
+check: .venv/.made  ## lint, types, generated files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m schemas.reference --check
+	$(BIN)/python -m audits.codes --check
+
+test: check  ## everything CI runs
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+docs: .venv/.made  ## write the generated parts of docs/
+	$(BIN)/python -m schemas.reference
+	$(BIN)/python -m audits.codes
+
+lock:  ## renew constraints.txt from the newest versions that fit pyproject.toml
+	rm -rf .venv && $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+	touch .venv/.made

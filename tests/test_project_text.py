@@ -1,0 +1,59 @@
+"""The project speaks of itself alone, and its files keep the budget of the house."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MACHINE = re.compile(
+    r"(?<![\w.])/(work|root|farm)/|/tmp/bash|\.library\b|pypi\.org|files\.pythonhosted|index-url", re.I
+)
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.splitlines() if (ROOT / name).is_file()]
+
+
+def texts() -> list[tuple[Path, str]]:
+    binary = {".parquet", ".png", ".zst", ".xz", ".gz"}
+    return [(path, path.read_text("utf-8")) for path in tracked() if path.suffix not in binary]
+
+
+def test_no_file_names_a_machine_or_a_registry():
+    here = Path(__file__)
+    hits = [(path.relative_to(ROOT), m[0]) for path, text in texts() if path != here for m in MACHINE.finditer(text)]
+    assert hits == []
+
+
+def test_no_module_is_longer_than_400_lines():
+    long = {str(p.relative_to(ROOT)): t.count("\n") for p, t in texts() if p.suffix == ".py" and t.count("\n") > 400}
+    assert long == {}
+
+
+def test_no_function_is_longer_than_60_lines_or_takes_more_than_8_parameters():
+    over = []
+    for path, text in texts():
+        if path.suffix != ".py":
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                count = len([a for a in arguments if a.arg not in ("self", "cls")])
+                if lines > 60 or (count > 8 and path.parts[-2] != "tests"):
+                    over.append(
+                        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {lines} lines, {count} parameters"
+                    )
+    assert over == []
+
+
+def test_every_public_module_opens_with_a_docstring():
+    bare = [
+        str(path.relative_to(ROOT))
+        for path, text in texts()
+        if path.suffix == ".py" and text.strip() and not ast.get_docstring(ast.parse(text))
+    ]
+    assert bare == []
