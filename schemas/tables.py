@@ -62,7 +62,7 @@ def record_schema(name: str) -> Mapping[str, Any]:
     """The JSON Schema of a table's rows, with references and vocabularies put in place."""
     if name not in record_names():
         raise unknown("table", name, record_names())
-    return _resolved(_read_record(name))  # type: ignore[no-any-return]
+    return resolved(_read_record(name))  # type: ignore[no-any-return]
 
 
 @functools.cache
@@ -70,9 +70,10 @@ def _read_record(name: str) -> Any:
     return orjson.loads((_HERE / "records" / f"{name}.schema.json").read_bytes())
 
 
-def _resolved(node: Any) -> Any:
+def resolved(node: Any) -> Any:
+    """A schema with references to shared parts and vocabularies put in place."""
     if isinstance(node, list):
-        return [_resolved(item) for item in node]
+        return [resolved(item) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
@@ -82,7 +83,7 @@ def _resolved(node: Any) -> Any:
             target = target[part]
         node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
     made = {
-        key: _resolved(value)
+        key: resolved(value)
         for key, value in node.items()
         if key not in ("x-properties-from-vocab", "x-each-property")
     }
