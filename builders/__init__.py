@@ -1,0 +1,1 @@
+"""The only stage that invents text: characters, ledgers, memories, scenarios, decisions, questions."""
