@@ -79,10 +79,11 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Force a folder's entries to disk, so that a rename in it outlives a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,6 +1,7 @@
 """The workspace: working rows between the stages, one folder a benchmark, one file a (table, key).
 
     build/heart/workspace.json          layout version
+    build/heart/recipe.json             the command, seed, settings and code that made the rows
     build/heart/memories/CHAR_04.jsonl  finished rows, written whole
     build/heart/findings/memories.jsonl what is wrong with them
     build/heart/rejected/memories.jsonl rows that do not fit the schema, with their codes
@@ -16,7 +17,7 @@ import fcntl
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from schemas.errors import MachineError, RequestError
 from schemas.findings import Finding, in_order
 from schemas.rows import read_jsonl, write_jsonl, write_whole
 from schemas.tables import Benchmark, Row, benchmark
+from schemas.version import code_digest, package_version
 
 LAYOUT = 1
 
@@ -90,6 +92,34 @@ class Workspace:
     def write_rejected(self, table: str, rejected: Iterable[Mapping[str, Any]]) -> int:
         """Write ``rejected/<table>.jsonl``: records with ``row`` and ``codes``."""
         return write_jsonl(self.folder / "rejected" / f"{table}.jsonl", rejected)
+
+    def write_recipe(self, command: Sequence[str], seed: int, settings: Mapping[str, Any]) -> None:
+        """Record how all rows of this workspace were made, for releases and for ``releases rebuild``.
+
+        ``command`` are the words after ``python -m`` that make them again in an empty workspace, without
+        ``--workspace`` and its value; ``settings`` what else determines the rows, as JSON values.
+        """
+        recipe = {
+            "command": list(command),
+            "seed": seed,
+            "settings": dict(settings),
+            "version": package_version(),
+            "code_digest": code_digest(),
+        }
+        write_whole(self.folder / "recipe.json", [orjson.dumps(recipe, option=orjson.OPT_INDENT_2) + b"\n"])
+
+    def recipe(self) -> dict[str, Any] | None:
+        """What ``write_recipe`` recorded, or None. Raises RequestError for a malformed file."""
+        path = self.folder / "recipe.json"
+        if not path.is_file():
+            return None
+        try:
+            recipe = orjson.loads(path.read_bytes())
+            return {key: recipe[key] for key in ("command", "seed", "settings", "version", "code_digest")}
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise RequestError(
+                "malformed recipe", path, mend="Build the rows again, or remove the file to freeze without a recipe"
+            ) from None
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
