@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 Role = Literal["profile", "memory", "scenario", "screen", "refine", "decide", "distract", "judge", "user", "subject"]
 
 Status = Literal["answered", "truncated", "refused", "unparsable", "invalid", "failed"]
+"""answered; cut off at max_tokens; declined; not the form asked for; not the schema asked for; no reply at all."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,9 @@ class Request:
     least shared: a server may cache it. ``prompt`` is the rest. ``schema`` is the JSON Schema of the
     answer (None: plain text). ``parse`` turns the model's text into the answer for forms other than
     JSON, and raises ValueError with the reason when it cannot. ``compose`` makes the same answer
-    offline. ``prompt_id`` and ``prompt_digest`` identify the prompt file.
+    offline. ``prompt_id`` and ``prompt_digest`` identify the prompt file. ``rows`` says how many rows
+    the answer should hold (for progress only). Equal questions are paid once: ``sample`` numbers the
+    draws where the same question is meant to be asked several times.
     """
 
     id: str
@@ -45,6 +48,8 @@ class Request:
     parse: Callable[[str], Any] | None = None
     max_tokens: int = 4096
     temperature: float | None = None
+    rows: int = 1
+    sample: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,8 @@ class Usage:
 class Reply:
     """What came back: ``answer`` when ``status`` is "answered", else ``reason``.
 
-    ``text`` is the raw text of the model ("" offline), ``model`` the name the server reported
-    (None offline).
+    ``text`` is the raw text of the model ("" offline; when truncated, what there is of it), ``model``
+    the name the server reported (None offline).
     """
 
     status: Status
