@@ -13,18 +13,15 @@ files only ever appear whole.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
-import shlex
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from schemas.errors import MachineError, RequestError
+from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
+from schemas.locks import held
 from schemas.rows import read_jsonl, write_jsonl, write_whole
 from schemas.tables import Benchmark, Row, benchmark
 from schemas.version import code_digest, package_version
@@ -124,22 +121,8 @@ class Workspace:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the benchmark for writing. Raises MachineError naming the holder when another process does."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.pread(handle, 4096, 0).decode(errors="replace").strip() or "another process"
-                raise MachineError(
-                    "workspace is held", self.folder, expected=holder, mend="Wait for it, or use another --workspace"
-                ) from None
-            os.truncate(handle, 0)
-            os.pwrite(handle, f"process {os.getpid()}, {shlex.join(sys.argv)}\n".encode(), 0)
+        with held(self.folder / ".lock", "workspace", self.folder, "Wait for it, or use another --workspace"):
             stamp = self.folder / "workspace.json"
             if not stamp.is_file():
                 write_whole(stamp, [orjson.dumps({"layout": LAYOUT, "benchmark": self.benchmark.name}) + b"\n"])
             yield
-            os.truncate(handle, 0)
-        finally:
-            os.close(handle)
