@@ -1,0 +1,51 @@
+"""Life ledgers: what must stay true of a character, planned before any memory is written.
+
+Each fact (a relative, a home, a job, a friend, an illness, a thing) has the ages at which it holds. A
+memory mentions only what holds at its age and lists what it mentions, and the audits check it: a
+grandmother who died at the character's fourteenth year is not at the table in the twentieth. None of the
+published systems has this; without it a thousand memories written apart contradict each other.
+
+    python -m builders.personas --benchmark heart
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builders.casts import pronoun
+from builders.lives import Draft, Life
+from schemas.ids import fact_id
+from schemas.randomness import rng_for
+from schemas.tables import Row, term_ids
+
+__all__ = ["ledger", "pronoun", "valid_at"]
+
+
+def ledger(character: Row, seed: int = 7) -> list[Row]:
+    """The life of a character as rows of ``ledgers``, in order of id (that is: of the age at which they begin)."""
+    who = character["character_id"]
+    drafts = Life(character, rng_for(seed, "heart", "ledgers", who)).draw()
+    kinds = term_ids("fact_kinds")
+    drafts.sort(key=lambda draft: (draft.from_age, kinds.index(draft.kind), draft.role, draft.name or ""))
+    ids = {id(draft): fact_id(who, number) for number, draft in enumerate(drafts, 1)}
+    return [_row(draft, who, ids) for draft in drafts]
+
+
+def valid_at(facts: Sequence[Row], age: int) -> list[Row]:
+    """The facts that hold at an age (years), in their order."""
+    return [fact for fact in facts if fact["from_age"] <= age <= fact["to_age"]]
+
+
+def _row(draft: Draft, who: str, ids: dict[int, str]) -> Row:
+    return {
+        "fact_id": ids[id(draft)],
+        "character_id": who,
+        "kind": draft.kind,
+        "role": draft.role,
+        "name": draft.name,
+        "from_age": draft.from_age,
+        "to_age": draft.to_age,
+        "ends_by": draft.ends_by,
+        "detail": draft.detail,
+        "linked_to": sorted(ids[id(link)] for link in draft.links),
+    }
