@@ -1,0 +1,145 @@
+"""Tables as frames, and their rules checked by pandera.
+
+A frame holds only the columns that some rule, crossing or figure asks for, gathered chunk by chunk
+and typed by the record schema, so a table of long texts does not have to fit into memory.
+
+Two traps of the library are closed here: pandera checks no data at all on a LazyFrame (we hand it a
+DataFrame, and say so in its configuration, which an environment variable could change), and it
+turns an exception inside a check into an ordinary failure (we raise it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from schemas.arrow import arrow_schema
+from schemas.findings import Finding, Severity
+from schemas.tables import Row, Table
+
+ROW = "#row"  # the column of every frame that holds the row's id; no field can be called that
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a row, seen beside the others of its table, has to keep.
+
+    ``holds`` is true where the rule is kept; null counts as broken. ``shown`` is what a finding
+    quotes of a row that breaks it.
+    """
+
+    code: str
+    field: str
+    holds: pl.Expr
+    shown: pl.Expr
+    message: str
+    source: str
+    severity: Severity = "error"
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns the rule reads."""
+        return {*self.holds.meta.root_names(), *self.shown.meta.root_names()} - {ROW}
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What rows have to keep that is seen only beside the rows they name, in ``reads`` of other tables.
+
+    ``broken`` takes the frames and gives the rows of ``table`` that break it: columns ``ROW`` and
+    ``shown``. ``reads`` are the columns it needs of every table, its own included.
+    """
+
+    code: str
+    table: str
+    field: str
+    reads: Mapping[str, tuple[str, ...]]
+    broken: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame]
+    message: str
+    source: str
+    severity: Severity = "error"
+
+
+@dataclass
+class Columns:
+    """Some columns of a table's rows, gathered chunk by chunk. The rows must fit the record schema."""
+
+    table: Table
+    names: Iterable[str]
+    _chunks: list[pa.Table] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        whole = arrow_schema(self.table.schema)
+        wanted = {*self.names, *self.table.key}
+        self._schema = pa.schema([column for column in whole if column.name in wanted])
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Take the columns of some more rows."""
+        columns = {name: [row[name] for row in rows] for name in self._schema.names}
+        self._chunks.append(pa.Table.from_pydict(columns, schema=self._schema))
+
+    def frame(self) -> pl.DataFrame:
+        """All rows so far, with their ids as ``ROW``."""
+        whole = pa.concat_tables(self._chunks) if self._chunks else self._schema.empty_table()
+        frame = pl.from_arrow(whole)
+        assert isinstance(frame, pl.DataFrame)
+        key = [pl.col(column).cast(pl.String) for column in self.table.key]
+        return frame.with_columns(pl.concat_str(key, separator="/").alias(ROW))
+
+
+def unique_key(table: Table) -> Rule:
+    """The rule that every table has: no two rows share the key."""
+    return Rule(
+        "table.duplicate_key",
+        table.key[0],
+        pl.struct(table.key).is_first_distinct(),
+        pl.col(ROW),
+        "is the key of an earlier row too",
+        "benchmark file",
+    )
+
+
+def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> dict[str, list[Finding]]:
+    """The findings of each rule, by code; a rule that all rows keep has an empty list."""
+    import pandera.polars as pandera  # slow to import, and no error path needs it
+    from pandera.config import ValidationDepth, config_context
+    from pandera.errors import SchemaErrorReason, SchemaErrors
+
+    # One example a check is enough: the rows come from the check's output, which costs nothing.
+    checks = [pandera.Check(_verdict(rule), name=rule.code, n_failure_cases=1) for rule in rules]
+    by_code = {rule.code: rule for rule in rules}
+    found: dict[str, list[Finding]] = {code: [] for code in by_code}
+    try:
+        with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
+            pandera.DataFrameSchema(checks=checks).validate(frame, lazy=True)
+    except SchemaErrors as errors:
+        for error in errors.schema_errors:
+            if error.reason_code is not SchemaErrorReason.DATAFRAME_CHECK:
+                raise RuntimeError(f"rule {error.check} of {table.name} could not be checked: {error}") from error
+            rule = by_code[error.check.name]
+            found[rule.code] = _findings(table.name, rule, frame, error.check_output.to_series())
+    return found
+
+
+def _verdict(rule: Rule) -> Callable[[Any], pl.LazyFrame]:
+    holds = rule.holds.fill_null(False).alias("holds")
+    return lambda data: data.lazyframe.select(holds)
+
+
+def _findings(table: str, rule: Rule, frame: pl.DataFrame, kept: pl.Series) -> list[Finding]:
+    quoted = frame.select(pl.col(ROW), rule.shown.cast(pl.String).alias("shown")).filter(~kept)
+    return list(_named(table, rule, quoted))
+
+
+def crossed(crossing: Crossing, frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    """The findings of a crossing whose tables are all there."""
+    return list(_named(crossing.table, crossing, crossing.broken(frames)))
+
+
+def _named(table: str, rule: Rule | Crossing, rows: pl.DataFrame) -> Iterator[Finding]:
+    for row_id, shown in rows.select(ROW, pl.col("shown").cast(pl.String)).iter_rows():
+        yield Finding(rule.code, table, row_id, rule.field, rule.severity, None, shown, rule.message, rule.source)

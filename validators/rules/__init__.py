@@ -1,0 +1,42 @@
+"""What a table's rows must keep beyond the types of their fields; a module a noun of the data.
+
+``rules_of`` are checked on one table (``frames.Rule``), ``crossings_of`` on rows beside the rows they
+name (``frames.Crossing``). A table may have some; none has to. Only rows that fit their record
+schema get this far.
+"""
+
+from __future__ import annotations
+
+from schemas.tables import Table
+from validators.frames import Crossing, Rule, unique_key
+from validators.rules import activations, characters, ledgers, memories, questions, scenarios
+
+_RULES = {
+    "characters": characters.rules,
+    "ledgers": ledgers.rules,
+    "memories": memories.rules,
+    "scenarios": scenarios.rules,
+    "activations": activations.rules,
+    "decisions": questions.decision_rules,
+    "mcqs": questions.mcq_rules,
+    "mcq_keys": questions.key_rules,
+}
+
+_CROSSINGS = {
+    "ledgers": ledgers.crossings,
+    "activations": activations.crossings,
+    "decisions": questions.decision_crossings,
+    "mcqs": questions.mcq_crossings,
+}
+
+
+def rules_of(table: Table) -> tuple[Rule, ...]:
+    """The rules of a table; that its key is unique is always the first."""
+    made = _RULES.get(table.name)
+    return (unique_key(table), *(made() if made else ()))
+
+
+def crossings_of(table: Table) -> tuple[Crossing, ...]:
+    """The crossings of a table with others, or with other rows of its own."""
+    made = _CROSSINGS.get(table.name)
+    return made() if made else ()
