@@ -1,0 +1,83 @@
+"""Is the text good? Rows in, findings out. Pure: audits never edit.
+
+``audit`` runs every audit of a table over its rows; ``python -m audits`` is its command.
+
+- ``patterns/*.toml``  criteria as data: expressions with their hits and misses
+- ``rules/*.toml``     the codes that are computed: rule, source, a hit and a miss each
+- ``memories``, ``scenarios``, ``decisions``, ``users``  one a table
+- ``duplicates``, ``evenness``, ``diversity``, ``shortcuts``  one a method
+- ``deep``             the same questions, asked of a model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+
+from schemas.errors import unknown
+from schemas.findings import Finding, in_order
+from schemas.tables import Row
+
+Related = Mapping[str, Sequence[Row]]
+TABLES = ("decisions", "memories", "scenarios", "users")
+"""The tables that have audits."""
+
+_CHUNK = 250
+
+
+def audit(
+    table: str,
+    rows: Sequence[Row],
+    related: Related | None = None,
+    only: Collection[str] | None = None,
+    processes: int = 1,
+) -> list[Finding]:
+    """Everything that is wrong with the rows of a table, in the order of ``schemas.findings.in_order``.
+
+    ``related`` holds rows of other tables the audits may need: "ledgers" and "characters" for
+    memories. ``only`` keeps findings of these codes, or of whole families ("perspective").
+    ``processes`` changes the speed and nothing else. Raises RequestError for a table without audits
+    and for a code that no audit of the table raises.
+    """
+    if table not in TABLES:
+        raise unknown("audited table", table, TABLES)
+    from audits.codes import select
+
+    wanted = select(table, only)
+    found = _by_row(table, rows, related or {}, processes)
+    if table == "memories" and "duplicate.semantic" in wanted:
+        from audits import duplicates
+
+        found += duplicates.findings(rows, processes=processes)
+    return in_order(finding for finding in found if finding.code in wanted)
+
+
+def _by_row(table: str, rows: Sequence[Row], related: Related, processes: int) -> list[Finding]:
+    judge = partial(_judge, table, related)
+    starts = range(0, len(rows), _CHUNK)
+    chunks = [rows[start : start + _CHUNK] for start in starts]
+    return [finding for part in _mapped(judge, chunks, starts, processes) for finding in part]
+
+
+def _mapped(
+    judge: Callable[[Sequence[Row], int], list[Finding]],
+    chunks: Sequence[Sequence[Row]],
+    starts: Sequence[int],
+    processes: int,
+) -> Iterable[list[Finding]]:
+    count = min(processes, len(chunks))
+    if count <= 1:
+        return map(judge, chunks, starts)
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
+        return list(pool.map(judge, chunks, starts))
+
+
+def _judge(table: str, related: Related, rows: Sequence[Row], first: int) -> list[Finding]:
+    if table == "memories":
+        from audits import memories
+
+        return memories.audit(rows, related, first)
+    raise AssertionError(table)

@@ -1,0 +1,137 @@
+"""Criteria as data: the files ``audits/patterns/*.toml``, one a criterion, read and checked.
+
+A file says which fields of which table it reads, what a match means, and lists patterns: each an
+expression, the words it cannot match without (``anchors``), why it is there, and sentences it must
+hit and must miss. To add a pattern is to add an entry; ``tests/test_audits_patterns.py`` runs every
+sentence of every file, and proves the anchors.
+
+Expressions see folded text (``audits.folding``): lower case, straight apostrophes, one space
+between words, paragraph breaks as ``\\x1e``. ``{name}`` stands for an entry of the file's
+``[parts]``; ``{gap}`` is up to 80 characters within one sentence.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from schemas.errors import RequestError
+from schemas.findings import Severity
+
+_HERE = Path(__file__).parent / "patterns"
+
+Voice = Literal["narrator", "speech", "any"]
+
+_PARTS = {"gap": r"[^.!?\x1e]{0,80}?", "few": r"[^.!?\x1e]{0,30}?", "clause": r"[^.!?,;:\x1e\u2014]{0,60}?"}
+_PART = re.compile(r"\{([a-z_]+)\}")
+_KEYS = {"name", "expression", "anchors", "why", "source", "unless", "hits", "misses", "message"}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One expression of a criterion; ``unless`` is what, standing right before a match, excuses it."""
+
+    code: str
+    name: str
+    expression: re.Pattern[str]
+    anchors: tuple[str, ...]
+    why: str
+    source: str
+    unless: re.Pattern[str] | None
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A finding code and the patterns that raise it.
+
+    ``fields`` are read; ``voice`` says whether words count outside quotations ("narrator"), inside
+    ("speech") or anywhere; ``max_age`` (years) and ``below_intensity`` limit the rows it judges.
+    """
+
+    code: str
+    table: str
+    title: str
+    severity: Severity
+    message: str
+    source: str
+    fields: tuple[str, ...]
+    voice: Voice
+    max_age: int | None
+    below_intensity: float | None
+    patterns: tuple[Pattern, ...]
+
+
+@functools.cache
+def criteria(folder: Path = _HERE) -> Mapping[str, Criterion]:
+    """All criteria by code, in order. Raises RequestError for a file that breaks a rule."""
+    read = [_criterion(path) for path in sorted(folder.glob("*.toml"))]
+    return {criterion.code: criterion for criterion in read}
+
+
+def _criterion(path: Path) -> Criterion:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+        parts = {**_PARTS, **data.get("parts", {})}
+        patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
+        return Criterion(
+            code=data["code"],
+            table=data["table"],
+            title=data["title"],
+            severity=data["severity"],
+            message=data["message"],
+            source=data["source"],
+            fields=tuple(data["fields"]),
+            voice=data["voice"],
+            max_age=data.get("max_age"),
+            below_intensity=data.get("below_intensity"),
+            patterns=patterns,
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError("malformed TOML", path, expected=str(error), mend="Mend that line") from None
+    except KeyError as error:
+        raise RequestError(f"missing key {error}", path, mend="Compare with the other files there") from None
+
+
+def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[str, str], path: Path) -> Pattern:
+    name = entry["name"]
+    odd = sorted(entry.keys() - _KEYS)
+    if odd:
+        raise RequestError(f"unknown key {odd[0]!r}", path, row=name, expected=f"one of {', '.join(sorted(_KEYS))}")
+    anchors = tuple(entry["anchors"])
+    if not anchors or any(not a or a != a.lower() for a in anchors):
+        raise RequestError("wrong anchors", path, row=name, expected="words in lower case, at least one")
+    unless = entry.get("unless")
+    return Pattern(
+        code=data["code"],
+        name=name,
+        expression=_compiled(entry["expression"], parts, path, name),
+        anchors=anchors,
+        why=entry["why"],
+        source=entry.get("source", data["source"]),
+        unless=_compiled(f"(?:{unless})$", parts, path, name) if unless else None,
+        hits=tuple(entry["hits"]),
+        misses=tuple(entry["misses"]),
+    )
+
+
+def _compiled(expression: str, parts: Mapping[str, str], path: Path, name: str) -> re.Pattern[str]:
+    def part(found: re.Match[str]) -> str:
+        if found[1] not in parts:
+            raise RequestError(
+                f"unknown part {found[0]}", path, row=name, expected=f"one of {', '.join(sorted(parts))}"
+            )
+        return f"(?:{_PART.sub(part, parts[found[1]])})"
+
+    # Line breaks and indentation are for the reader of the file.
+    flat = re.sub(r"\s*\n\s*", "", expression.strip())
+    try:
+        return re.compile(_PART.sub(part, flat))
+    except re.error as error:
+        raise RequestError("malformed expression", path, row=name, expected=str(error)) from None

@@ -1,0 +1,78 @@
+"""A row under audit: fields that may be missing or of the wrong type, read without raising.
+
+Rows are anybody's. What cannot be read becomes a ``format.*`` finding in ``audits.shape`` and is
+passed over by every other audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.findings import Finding, Severity
+from schemas.tables import Row
+
+OURS = "Anamnesis"
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A row, and the table and id that its findings name."""
+
+    table: str
+    id: str
+    row: Mapping[str, Any]
+
+    def text(self, field: str) -> str:
+        """A text field, dotted for nested ones; "" where it is missing or no text."""
+        value: Any = self.row
+        for part in field.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value if isinstance(value, str) else ""
+
+    def number(self, field: str) -> float | None:
+        """A number, dotted for nested ones; None where it is missing or no number."""
+        value: Any = self.row
+        for part in field.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def subjects(table: str, key: Sequence[str], rows: Sequence[Row], first: int) -> list[Subject]:
+    """Rows with their ids: the key columns joined with ``/``, or ``#12`` for the twelfth where one is missing."""
+    return [Subject(table, _row_id(row, key, first + number), row) for number, row in enumerate(rows, 1)]
+
+
+def _row_id(row: Row, key: Sequence[str], number: int) -> str:
+    values = [row.get(column) for column in key]
+    return "/".join(map(str, values)) if all(isinstance(v, str | int) and v != "" for v in values) else f"#{number}"
+
+
+def at_words(
+    subject: Subject, code: str, severity: Severity, field: str, span: tuple[int, int], message: str, source: str = OURS
+) -> Finding:
+    """A finding that points at words of a text field."""
+    words = subject.text(field)[span[0] : span[1]]
+    return Finding(code, subject.table, subject.id, field, severity, span, printable(words), message, source)
+
+
+def at_row(
+    subject: Subject,
+    code: str,
+    severity: Severity,
+    message: str,
+    field: str | None = None,
+    value: object = None,
+    source: str = OURS,
+) -> Finding:
+    """A finding about a row or a whole field; ``value`` is what offends."""
+    shown = None if value is None else printable(str(value))[:_SHOWN]
+    return Finding(code, subject.table, subject.id, field, severity, None, shown, message, source)
+
+
+def printable(words: str) -> str:
+    """Words that JSON and a terminal can carry: lone surrogates become U+FFFD."""
+    return words.encode("utf-8", "replace").decode() if not words.isascii() else words
