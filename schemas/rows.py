@@ -23,11 +23,16 @@ def read_jsonl(path: Path) -> Iterator[Row]:
     Raises RequestError, naming file and line, for a missing file, a wrong encoding, a line that is
     not JSON (a truncated last line too) or not an object.
     """
+    return (row for _, row in numbered_jsonl(path))
+
+
+def numbered_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
+    """As ``read_jsonl``, each object with the number of its line; empty lines are passed over."""
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _object(line, path, number)
+                    yield number, _object(line, path, number)
     except FileNotFoundError:
         raise RequestError("missing file", path, mend="Check the path, or build the table first") from None
     except IsADirectoryError:

@@ -41,6 +41,11 @@ class Rule:
     severity: Severity = "error"
 
     @property
+    def about(self) -> str:
+        """What the rule forbids, in words."""
+        return f"{self.field} {self.message}"
+
+    @property
     def columns(self) -> set[str]:
         """The columns the rule reads."""
         return {*self.holds.meta.root_names(), *self.shown.meta.root_names()} - {ROW}
@@ -62,6 +67,11 @@ class Crossing:
     message: str
     source: str
     severity: Severity = "error"
+
+    @property
+    def about(self) -> str:
+        """What the crossing forbids, in words."""
+        return f"{self.field} {self.message}"
 
 
 @dataclass

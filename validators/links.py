@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.findings import Finding
-from schemas.tables import Benchmark, Link, Row, Table
+from schemas.tables import Link, Row, Table
 
 _SOURCE = "benchmark file"
 
@@ -31,13 +31,14 @@ class _Looked:
 
 
 class Links:
-    """The links of a benchmark, checked while its tables go by."""
+    """Links between tables, checked while the tables go by."""
 
-    def __init__(self, benchmark: Benchmark) -> None:
-        self._looked = [_Looked(link) for link in benchmark.links]
+    def __init__(self, links: Sequence[Link]) -> None:
+        self.links = links
+        self._looked = [_Looked(link) for link in links]
         self._targets: dict[tuple[str, str], dict[str, str]] = {}  # (table, column) -> value -> row id
         self._done: set[str] = set()
-        for link in benchmark.links:
+        for link in links:
             self._targets.setdefault((link.to_table, link.to_column), {})
 
     def see(self, table: Table, rows: Sequence[tuple[str, Row]]) -> None:
@@ -70,12 +71,16 @@ class Links:
                 looked.dangling += [(row_id, value) for row_id, value in looked.waiting if value not in known]
                 looked.waiting = []
 
-    def results(self) -> Iterator[tuple[Link, int, list[Finding]]]:
-        """Each link whose two tables were seen: how many values were looked up, and what is wrong."""
+    def results(self, both_ways: bool = True) -> Iterator[tuple[Link, int, list[Finding]]]:
+        """Each link whose two tables were seen: how many values were looked up, and what is wrong.
+
+        ``both_ways`` False leaves the reverse of a link out, for tables that are only parts.
+        """
         for looked in self._looked:
             link = looked.link
             if {link.table, link.to_table} <= self._done:
-                yield link, looked.values, [*_dangling(looked), *self._unreferenced(looked)]
+                reverse = self._unreferenced(looked) if both_ways else ()
+                yield link, looked.values, [*_dangling(looked), *reverse]
 
     def skipped(self) -> Iterator[tuple[Link, str]]:
         """Each link that could not be checked, with the table that is not there."""
