@@ -1,37 +1,214 @@
 """Characters: the eleven archetypes, and those a user adds.
 
 A character is a Big Five vector with one trait at an extreme, an occupation that fits it, and the
-rules every memory and decision follows (HEART-BENCH 3.2 stage 1, appendix B.1, G.1, Tables 4, 5).
+rules every memory and decision follows (HEART-BENCH 3.2 stage 1, appendix B.1, G.1, Tables 4, 5). A
+user's own is a TOML file with the fields of ``seeds/characters.toml``; id and label may be left out.
+Beside each character its life ledger is written (``builders.ledgers``).
 
     python -m builders.personas --benchmark heart
+    python -m builders.personas --spec mine.toml
 """
 
 from __future__ import annotations
 
+import argparse
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from schemas.tables import Row, record_schema, term_ids
+from builders import ledgers
+from builders.stamps import is_ours, write_ours
+from schemas.command import DONE, parser, print_json, run, say
+from schemas.errors import RequestError, unknown
+from schemas.findings import Finding
+from schemas.ids import character_number
+from schemas.tables import Row, benchmark, benchmark_names, record_schema, term_ids
+from schemas.workspace import Workspace
 
-SEEDS = Path(__file__).parent / "seeds"
-
-# How many values count as dominant, and how many as suppressed, where the seed does not say.
-_EXTREME_VALUES = 4
+_SEEDS = Path(__file__).parent / "seeds" / "characters.toml"
+_EXTREME_VALUES = 4  # how many values are dominant, and how many suppressed, where a seed does not say
+_BY_HAND: Row = {
+    "origin": "user",
+    "backend": None,
+    "model": None,
+    "prompt": None,
+    "prompt_digest": None,
+    "seed": None,
+    "revision": 0,
+    "repairs": [],
+}
 
 
 def load_characters() -> list[Row]:
     """The eleven characters of the benchmark, in order of id, as rows of ``characters``."""
-    text = tomllib.loads((SEEDS / "characters.toml").read_text("utf-8"))
-    return [completed(seed) for seed in text["characters"]]
+    return [completed(seed) for seed in tomllib.loads(_SEEDS.read_text("utf-8"))["characters"]]
 
 
-def completed(seed: dict[str, Any]) -> Row:
+def characters_of(space: Workspace) -> list[Row]:
+    """The characters a workspace goes by: those in its file, else the eleven."""
+    if space.path("characters").is_file():
+        return list(space.rows("characters"))
+    return load_characters()
+
+
+def chosen(space: Workspace, ids: Sequence[str] | None) -> list[Row]:
+    """The characters named, in order of id; all when none is. An unknown one raises with the nearest."""
+    rows = {row["character_id"]: row for row in characters_of(space)}
+    for name in ids or ():
+        if name not in rows:
+            raise unknown("character", name, rows, space.path("characters"))
+    return [row for who, row in sorted(rows.items()) if not ids or who in ids]
+
+
+def read_spec(path: Path, known: Sequence[Row]) -> list[Row]:
+    """A user's own characters from a TOML file: one at the top, or several as ``[[characters]]``.
+
+    Raises RequestError, naming file, character and field, for one that breaks a limit of the record
+    schema or a rule of the table, or whose id belongs to another character.
+    """
+    taken = {row["character_id"]: row for row in known}
+    rows = []
+    for seed in _seeds(path):
+        row = completed({"provenance": _BY_HAND, **_named(seed, taken)})
+        who = str(row["character_id"])
+        if taken.get(who, row) != row:
+            mend = "Give another character_id, or leave it out"
+            raise RequestError("id is taken", path, row=who, field="character_id", expected="a free id", mend=mend)
+        taken[who] = row
+        rows.append(row)
+    _check(path, rows, list(taken.values()))
+    return rows
+
+
+def completed(seed: Mapping[str, Any]) -> Row:
     """A seed as a whole row: nulls where a trait is absent, the dominant and suppressed values derived."""
-    row: Row = {"trait": None, "pole": None, "provenance": None, **seed}
-    values = row.get("values", {})
-    order = [name for name in term_ids("schwartz_values") if name in values]
-    row.setdefault("dominant_values", sorted(order, key=lambda name: -values[name])[:_EXTREME_VALUES])
-    row.setdefault("suppressed_values", sorted(order, key=lambda name: values[name])[:_EXTREME_VALUES])
+    row: Row = {"archetype": "Custom", "trait": None, "pole": None, "provenance": None, **seed}
+    values = row.get("values")
+    if isinstance(values, dict) and all(isinstance(value, int | float) for value in values.values()):
+        order = [name for name in term_ids("schwartz_values") if name in values]
+        row.setdefault("dominant_values", sorted(order, key=lambda name: -values[name])[:_EXTREME_VALUES])
+        row.setdefault("suppressed_values", sorted(order, key=lambda name: values[name])[:_EXTREME_VALUES])
     fields = record_schema("characters")["properties"]
     return {name: row[name] for name in [*fields, *sorted(row.keys() - fields.keys())] if name in row}
+
+
+def settle(space: Workspace, rows: Sequence[Row]) -> None:
+    """Write the table of characters. The workspace must be locked."""
+    write_ours(space, "characters", sorted(rows, key=lambda row: str(row["character_id"])))
+
+
+def _kept(space: Workspace) -> list[Row]:
+    """The eleven as they are shipped, and a user's own; or the table as it is, where a person has changed it."""
+    there = characters_of(space)
+    if space.path("characters").is_file() and not is_ours(space, "characters"):
+        return there
+    return [*load_characters(), *(row for row in there if row["provenance"] is not None)]
+
+
+def _seeds(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise RequestError("missing file", path, mend="Check the path of --spec") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RequestError("malformed TOML", path, expected=str(error), mend="Mend that line") from None
+    found = text.get("characters", [text])
+    if not isinstance(found, list) or not found or not all(isinstance(seed, dict) and seed for seed in found):
+        raise RequestError("no character", path, expected="the fields of a character, or [[characters]] entries")
+    return found
+
+
+def _named(seed: Mapping[str, Any], taken: Mapping[str, Row]) -> dict[str, Any]:
+    """The seed with an id and a label where it has none: the next free number, and its letter.
+
+    A seed that is there already, under the number it got before, gets that number again.
+    """
+    if "character_id" in seed:
+        return {"label": _label(seed["character_id"]), **seed}
+    for who, row in taken.items():
+        if completed({"provenance": _BY_HAND, "label": row["label"], **seed, "character_id": who}) == row:
+            return {"label": row["label"], **seed, "character_id": who}
+    who = f"CHAR_{max((int(character_number(name)) for name in taken), default=0) + 1:02d}"
+    return {"label": _label(who), **seed, "character_id": who}
+
+
+def _label(character_id: object) -> str:
+    """Role A, … Role Z, Role AA, … by the number in the id."""
+    try:
+        number = int(character_number(str(character_id)))
+    except ValueError:
+        return "Role"  # the id itself is what the check will name
+    letters = ""
+    while number > 0:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return f"Role {letters}"
+
+
+def _check(path: Path, added: Sequence[Row], together: Sequence[Row]) -> None:
+    """Raise the first error of the added rows: their record schema, then the rules that all characters keep."""
+    from validators.frames import Columns, breaches
+    from validators.records import failures
+    from validators.rules.characters import rules
+
+    table = benchmark("heart").table("characters")
+    _raise_first(path, failures(table, added))
+    columns = Columns(table, {column for rule in rules() for column in rule.columns})
+    columns.add(together)
+    found = [finding for each in breaches(table, columns.frame(), rules()).values() for finding in each]
+    ours = {row["character_id"] for row in added}
+    _raise_first(path, [finding for finding in found if finding.row_id in ours and finding.severity == "error"])
+
+
+def _raise_first(path: Path, findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    first, *others = findings
+    what = "character breaks a rule" + (f", the first of {len(findings)}" if others else "")
+    expected = f"{first.text} {first.message}" if first.text else first.message
+    raise RequestError(what, path, row=first.row_id, field=first.field, expected=expected, mend="Mend it there")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write characters and ledgers; see ``--help``."""
+    made = parser(
+        "builders.personas",
+        "Write the characters and their life ledgers, and add your own.",
+        "python -m builders.personas --benchmark heart --spec mine.toml",
+    )
+    names = [name for name in benchmark_names() if {"characters", "ledgers"} <= benchmark(name).tables.keys()]
+    made.add_argument("--benchmark", default="heart", choices=names, help="(default: heart)")
+    made.add_argument("--spec", type=Path, metavar="FILE", help="TOML file with characters of your own")
+    return run(_write, made, argv)
+
+
+def _write(parsed: argparse.Namespace) -> int:
+    space = Workspace(parsed.workspace, parsed.benchmark)
+    with space.lock():
+        rows = _kept(space)
+        added = read_spec(parsed.spec, rows) if parsed.spec else []
+        rows += [row for row in added if row not in rows]
+        counts = {row["character_id"]: len(ledgers.settle(space, row, parsed.seed)) for row in rows}
+        settle(space, rows)
+    _report(parsed, space, rows, counts)
+    return DONE
+
+
+def _report(parsed: argparse.Namespace, space: Workspace, rows: Sequence[Row], counts: Mapping[str, int]) -> None:
+    if parsed.json:
+        document = [
+            {key: row[key] for key in ("character_id", "label", "archetype", "occupation")}
+            | {"facts": counts[row["character_id"]]}
+            for row in rows
+        ]
+        print_json({"benchmark": parsed.benchmark, "workspace": str(space.folder), "characters": document})
+    for row in rows:
+        who = row["character_id"]
+        line = f"{who}  {row['label']:<8}{row['archetype']:<9}{counts[who]:>4} facts  {row['occupation']}"
+        say(line, quiet=parsed.quiet)
+    say(f"written: {space.path('characters')}, {space.path('ledgers').parent}", quiet=parsed.quiet)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
