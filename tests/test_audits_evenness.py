@@ -1,0 +1,188 @@
+import json
+import math
+import re
+import tarfile
+from collections import Counter
+
+import hypothesis
+import orjson
+import pytest
+from hypothesis import strategies as st
+
+from audits import evenness
+from builders.importers import personalens_items as items
+from schemas.errors import RequestError
+from schemas.tables import record_schema
+from schemas.workspace import Workspace
+
+# facts/personalens.md, section 3: distinct, generated, entries, evenness to six decimals.
+SIX_DECIMALS = {
+    ("Alarm", "Alarm Time Preference"): (14, 14, 1500, 0.724003),
+    ("Alarm", "Alarm Sound Preference"): (4, 4, 1500, 0.649407),
+    ("Alarm", "Alarm Recurring Preference"): (3, 3, 1500, 0.312819),
+    ("Books", "Genre"): (12, 11, 4725, 0.849982),
+    ("Books", "Favourite Authors"): (291, 291, 4499, 0.775746),
+    ("Books", "Favourite Books"): (571, 571, 4495, 0.816921),
+    ("Books", "Favourite Book Series"): (276, 276, 2166, 0.762364),
+}
+
+
+@pytest.fixture(scope="module")
+def published(shared):
+    """The rows of users and preferences of the published archive."""
+    users, types = [], []
+    with tarfile.open(shared / "data/personalens/personalens-published.tar.xz") as archive:
+        for member in archive:
+            if member.name.endswith("profile.json"):
+                users.append(items.user_row(orjson.loads(archive.extractfile(member).read())))
+            elif member.name.endswith("res/schema.json"):
+                for domain in orjson.loads(archive.extractfile(member).read()):
+                    types += [items.preference_row(item, domain["domain"]) for item in domain["affinities"]]
+    return users, types
+
+
+@pytest.fixture(scope="module")
+def measured(published):
+    return {(row["domain"], row["preference"]): row for row in evenness.preferences(*published)}
+
+
+def printed(shared, known):
+    """The 90 rows of Tables 8 and 9: (domain, preference) -> (# Poss., # Gen., evenness), from the paper's text.
+
+    A domain is printed on the first of its rows only.
+    """
+    text = (shared / "papers/003_579216c698f3db5c.txt").read_text("utf-8")
+    table = text[text.index("Domain Preference Type Is Categorical") : text.index("Table 9: User preference")]
+    domains, rows, current = {domain for domain, _ in known}, {}, None
+    for label, *figures in re.findall(r"^(.+?) (\d+|-) (\d+) (\d\.\d\d)$", table, re.M):
+        name = label
+        if (current, name) not in known or (current, name) in rows:
+            current = next(d for d in domains if label.startswith(f"{d} ") and (d, label[len(d) + 1 :]) in known)
+            name = label[len(current) + 1 :]
+        rows[current, name] = figures
+    return rows
+
+
+def test_all_90_rows_of_the_papers_tables_are_reproduced(shared, measured):
+    expected = printed(shared, measured)
+    assert len(expected) == len(measured) == 90
+    ours = {
+        key: ["-" if row["possible"] is None else str(row["possible"]), str(row["generated"]), f"{row['evenness']:.2f}"]
+        for key, row in measured.items()
+    }
+    assert ours == expected
+
+
+def test_the_known_figures_agree_to_six_decimals(measured):
+    ours = {
+        key: (row["distinct"], row["generated"], row["entries"], round(row["evenness"], 6))
+        for key, row in measured.items()
+        if key in SIX_DECIMALS
+    }
+    assert ours == SIX_DECIMALS
+
+
+def test_seventy_types_are_categorical(measured):
+    assert Counter(row["categorical"] for row in measured.values()) == {True: 70, False: 20}
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({}, None),
+        ({"a": 0}, None),
+        ({"a": 5}, 0.0),
+        ({"a": 5, "b": 5}, 1.0),
+        ({"a": 3, "b": 1}, -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))),
+        ({"a": 5, "b": 5, "c": 0}, 1.0),
+    ],
+)
+def test_evenness_of_small_counts(counts, expected):
+    assert evenness.evenness(counts) == pytest.approx(expected)
+
+
+@hypothesis.given(st.dictionaries(st.text(max_size=3), st.integers(1, 10**6), min_size=1))
+def test_evenness_lies_between_0_and_1_and_ignores_order(counts):
+    value = evenness.evenness(counts)
+    assert 0 <= value <= 1
+    assert value == evenness.evenness(dict(reversed(counts.items())))
+
+
+def user(*affinities):
+    return {"affinities": [{"domain": d, "preference": p, "multiple": True, "values": v} for d, p, v in affinities]}
+
+
+def kind(domain, preference, possible, categorical=True):
+    return {"domain": domain, "preference": preference, "categorical": categorical, "possible_values": possible}
+
+
+def test_values_outside_the_menu_and_other_spellings_count_but_generated_is_capped():
+    users = [
+        user(("Books", "Genre", ["Drama", "drama"])),
+        user(("Books", "Genre", ["Essay"])),
+        user(("Books", "Genre", [])),
+    ]
+    (row,) = evenness.preferences(users, [kind("Books", "Genre", ["Drama", "Crime"])])
+    assert row == {
+        "domain": "Books", "preference": "Genre", "categorical": True, "possible": 2,
+        "distinct": 3, "generated": 2, "entries": 3, "evenness": pytest.approx(1.0),
+    }  # fmt: skip
+
+
+def test_a_preference_nobody_has_and_one_the_list_lacks_are_rows_too():
+    rows = evenness.preferences(
+        [user(("Books", "Colour", ["red"]))], [kind("Books", "Genre", ["x"], categorical=False)]
+    )
+    assert [(row["preference"], row["categorical"], row["possible"], row["evenness"]) for row in rows] == [
+        ("Genre", False, None, None),
+        ("Colour", None, None, 0.0),
+    ]
+
+
+def test_a_column_is_followed_through_lists_and_objects():
+    rows = [
+        {"sources": [{"label": "A", "character_id": "CHAR_01"}, {"label": "B", "character_id": "CHAR_02"}]},
+        {"sources": [{"label": "A", "character_id": "CHAR_01"}]},
+    ]
+    row = evenness.column(rows, "sources.character_id", record_schema("mcq_keys"))
+    assert row["counts"] == {"CHAR_01": 2, "CHAR_02": 1} and row["possible"] is None
+    assert evenness.column(rows, "sources.label", record_schema("mcq_keys"))["possible"] == 4
+
+
+def test_nulls_are_counted_apart():
+    rows = [{"diamonds_dimension": None}, {"diamonds_dimension": "Duty"}]
+    row = evenness.column(rows, "diamonds_dimension", record_schema("scenarios"))
+    assert (row["missing"], row["entries"], row["possible"], row["evenness"]) == (1, 1, 8, 0.0)
+
+
+@pytest.mark.parametrize(("path", "near"), [("stages", "stage"), ("setting", "setting.time"), ("stage.x", "stage")])
+def test_an_unknown_column_is_refused_with_the_nearest(path, near):
+    with pytest.raises(RequestError, match="unknown column") as refused:
+        evenness.column([], path, record_schema("scenarios"))
+    assert near in str(refused.value)
+
+
+def test_the_columns_of_closed_lists_are_found():
+    assert evenness.vocabulary_columns(record_schema("memories")) == ["stage", "domain", "tier"]
+    assert evenness.vocabulary_columns(record_schema("mcq_keys")) == ["answer", "sources.label", "rule"]
+
+
+def test_the_command_prints_a_row_a_preference(tmp_path, published, capsys):
+    workspace = Workspace(tmp_path, "personalens-published")
+    workspace.write("users", published[0])
+    workspace.write("preferences", published[1])
+    words = ["--benchmark", "personalens-published", "--table", "users", "--workspace", str(tmp_path)]
+    assert evenness.main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["items"] == 1500 and len(document["rows"]) == 90
+    assert list(document["rows"][0]) == [
+        "domain", "preference", "categorical", "possible", "distinct", "generated", "entries", "evenness"
+    ]  # fmt: skip
+    assert evenness.main([*words, "--column", "interests.active", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["counts"] == {"true": 22887, "false": 7113}
+
+
+def test_the_command_names_what_is_missing(tmp_path, capsys):
+    assert evenness.main(["--benchmark", "heart", "--table", "memories", "--workspace", str(tmp_path)]) == 2
+    assert "no rows in" in capsys.readouterr().err
