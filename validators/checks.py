@@ -82,7 +82,11 @@ class _Run:
         mine = [table for name, table in self.benchmark.tables.items() if name in self.wanted]
         self._links = Links([link for link in self.benchmark.links if link.table in self.wanted])
         self._rules: dict[str, tuple[Rule, ...]] = {table.name: rules_of(table) for table in mine}
-        self._crossings: list[Crossing] = [crossing for table in mine for crossing in crossings_of(table)]
+        # A part of a table says nothing about what another table lacks.
+        about = self.wanted if self.partial else self.benchmark.tables
+        self._crossings: list[Crossing] = [
+            crossing for table in mine for crossing in crossings_of(table) if crossing.table in about
+        ]
         self._distributions = [
             each
             for each in distributions()
@@ -129,13 +133,13 @@ class _Run:
         self._frames[table.name] = columns.frame()
         if table.name in self.wanted:
             self.seen[table.name] = total
-            self.checks.append(Check("schema", table.name, "rows fit the record schema", total, failed))
+            self.checks.append(Check("schema", table.name, "a row does not fit its record schema", total, failed))
 
     def missing(self) -> None:
         """Tables that are asked for and not there."""
         for name in self.benchmark.tables:
             if name in self.wanted - self.present:
-                about = "the benchmark has this table"
+                about = "the table is not there"
                 self.checks.append(Check("table.missing", name, about, 0, 1))
                 message = f"is a table of {self.benchmark.name} and is not there"
                 source = "benchmark file"
@@ -155,7 +159,9 @@ class _Run:
                 continue
             known = {column: self._links.values_of(name, column) for column in table.rows_per or {}}
             found = counted(table, rows, self._per[name], known)
-            self.checks.append(Check("table.row_count", name, "as many rows as expected", rows, len(found)))
+            self.checks.append(
+                Check("table.row_count", name, "the number of rows is not the expected one", rows, len(found))
+            )
             self.findings += found
 
     def rules(self) -> None:
@@ -164,7 +170,7 @@ class _Run:
 
         for name in self.seen:
             rules, frame = self._rules[name], self._frames[name]
-            for rule, found in zip(rules, breaches(self.benchmark.table(name), frame, rules).values(), strict=True):
+            for rule, found in zip(rules, breaches(self.benchmark.table(name), frame, rules), strict=True):
                 self.checks.append(Check(rule.code, name, rule.about, frame.height, len(found)))
                 self.findings += found
 
@@ -191,7 +197,7 @@ class _Run:
             vectors = dict(self._frames["characters"].select("character_id", "big_five").iter_rows())
             pairs = apart.distances(vectors)
             found = apart.too_near(pairs, threshold)
-            about = f"Big Five vectors are {threshold} apart in some trait"
+            about = f"big_five: is nearer than {threshold} to another character in every trait"
             self.checks.append(Check("table.separation", "characters", about, len(pairs), len(found)))
             self.findings += found
             self.reports["characters.separation"] = apart.figures(pairs, threshold)

@@ -2,7 +2,8 @@
 
 Stages against HEART-BENCH Table 8, tiers against appendix G.2, domains by Shannon evenness, mean
 intensity against Table 7, DIAMONDS ratings against Table 10, sizes of activations against appendix
-D.1, answer letters and the sources of distractors.
+D.1, answer letters and the sources of distractors; for PersonaLens the domains that are on, and the
+situations in each.
 
 A figure is a list of flat records, so that a person can read it as a table.
 """
@@ -48,6 +49,10 @@ def distributions() -> tuple[Distribution, ...]:
         Distribution("activations.sizes", {"activations": ("step", "memories")}, _sizes),
         Distribution("mcq_keys.answers", {"mcq_keys": ("answer",)}, _answers),
         Distribution("mcq_keys.distractors", {"mcq_keys": ("answer", "sources")}, _distractors),
+        Distribution("users.domains", {"users": ("interests",)}, _active_domains),
+        Distribution(
+            "situations.domains", {"situations": ("task_id",), "tasks": ("task_id", "kind", "domains")}, _faced_domains
+        ),
     )
 
 
@@ -159,3 +164,16 @@ def _distractors(frames: Mapping[str, pl.DataFrame]) -> Figures:
     options = frames["mcq_keys"].explode("sources").with_columns(pl.col("sources").struct.unnest())
     wrong = options.filter(pl.col("label") != pl.col("answer"))
     return wrong.group_by("character_id").agg(rows=pl.len()).sort("character_id").to_dicts()
+
+
+def _active_domains(frames: Mapping[str, pl.DataFrame]) -> Figures:
+    """How many users have each domain on."""
+    entries = frames["users"].select("interests").explode("interests").unnest("interests")
+    return entries.group_by("domain").agg(users=pl.col("active").sum().cast(pl.Int64)).sort("domain").to_dicts()
+
+
+def _faced_domains(frames: Mapping[str, pl.DataFrame]) -> Figures:
+    """Situations in each domain, of single-domain tasks and of those that touch it (PersonaLens Table 1)."""
+    faced = frames["situations"].join(frames["tasks"], on="task_id").explode("domains").rename({"domains": "domain"})
+    kinds = {kind: (pl.col("kind") == kind).sum().cast(pl.Int64) for kind in ("single", "multi")}
+    return faced.group_by("domain").agg(**kinds).sort("domain").to_dicts()

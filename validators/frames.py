@@ -42,8 +42,8 @@ class Rule:
 
     @property
     def about(self) -> str:
-        """What the rule forbids, in words."""
-        return f"{self.field} {self.message}"
+        """What a failure is, in words."""
+        return f"{self.field}: {self.message}"
 
     @property
     def columns(self) -> set[str]:
@@ -70,8 +70,8 @@ class Crossing:
 
     @property
     def about(self) -> str:
-        """What the crossing forbids, in words."""
-        return f"{self.field} {self.message}"
+        """What a failure is, in words."""
+        return f"{self.field}: {self.message}"
 
 
 @dataclass
@@ -113,25 +113,24 @@ def unique_key(table: Table) -> Rule:
     )
 
 
-def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> dict[str, list[Finding]]:
-    """The findings of each rule, by code; a rule that all rows keep has an empty list."""
+def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> list[list[Finding]]:
+    """The findings of each rule, in the order of the rules; of one that all rows keep, none."""
     import pandera.polars as pandera  # slow to import, and no error path needs it
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaErrorReason, SchemaErrors
 
     # One example a check is enough: the rows come from the check's output, which costs nothing.
-    checks = [pandera.Check(_verdict(rule), name=rule.code, n_failure_cases=1) for rule in rules]
-    by_code = {rule.code: rule for rule in rules}
-    found: dict[str, list[Finding]] = {code: [] for code in by_code}
+    checks = [pandera.Check(_verdict(rule), name=str(i), n_failure_cases=1) for i, rule in enumerate(rules)]
+    found: list[list[Finding]] = [[] for _ in rules]
     try:
         with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
             pandera.DataFrameSchema(checks=checks).validate(frame, lazy=True)
     except SchemaErrors as errors:
         for error in errors.schema_errors:
             if error.reason_code is not SchemaErrorReason.DATAFRAME_CHECK:
-                raise RuntimeError(f"rule {error.check} of {table.name} could not be checked: {error}") from error
-            rule = by_code[error.check.name]
-            found[rule.code] = _findings(table.name, rule, frame, error.check_output.to_series())
+                raise RuntimeError(f"a rule of {table.name} could not be checked: {error}") from error
+            place = int(error.check.name)
+            found[place] = _findings(table.name, rules[place], frame, error.check_output.to_series())
     return found
 
 

@@ -17,7 +17,7 @@ def lines(report: Report, place: Callable[[Finding], str] = lambda finding: find
     yield f"{report.benchmark}: {sum(report.rows.values()):,} rows in {len(report.rows)} tables"
     yield ""
     columns = [
-        {"check": c.name, "table": c.table, "rows": c.rows, "failures": c.failures, "about": c.about}
+        {"check": c.name, "table": c.table, "rows": c.rows, "failures": c.failures, "a failure is": c.about}
         for c in report.checks
     ]
     yield from _table(columns)

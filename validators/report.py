@@ -13,8 +13,8 @@ from schemas.findings import Finding, counts
 class Check:
     """A check that was run: over so many rows (values, for a link), of which so many failed.
 
-    ``name`` is the code of its findings (``schema`` stands for all ``schema.*``), ``about`` what it
-    asks in words.
+    ``name`` is the code of its findings (``schema`` stands for all ``schema.*``), ``about`` what a
+    failure is, in words; for a link, what points where.
     """
 
     name: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from schemas.tables import Table
 from validators.frames import Crossing, Rule, unique_key
-from validators.rules import activations, characters, ledgers, memories, questions, scenarios
+from validators.rules import activations, characters, ledgers, memories, questions, scenarios, tasks, users
 
 _RULES = {
     "characters": characters.rules,
@@ -20,6 +20,9 @@ _RULES = {
     "decisions": questions.decision_rules,
     "mcqs": questions.mcq_rules,
     "mcq_keys": questions.key_rules,
+    "preferences": tasks.preference_rules,
+    "tasks": tasks.task_rules,
+    "users": users.rules,
 }
 
 _CROSSINGS = {
@@ -27,6 +30,9 @@ _CROSSINGS = {
     "activations": activations.crossings,
     "decisions": questions.decision_crossings,
     "mcqs": questions.mcq_crossings,
+    "tasks": tasks.task_crossings,
+    "users": users.crossings,
+    "situations": tasks.situation_crossings,
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from validators.frames import ROW, Crossing, Rule
-from validators.rules.parts import all_of_character
+from validators.rules.parts import all_of_character, repeated
 
 FINE_TARGET = 50  # G.4.2
 BUDGET, MOST_OF_ALL = 75, 0.5  # G.4.1: the share offered to the screener is min(0.5, 75 / eligible)
@@ -60,13 +60,14 @@ def _any(columns: tuple[str, ...]) -> pl.Expr:
 
 def _counts(ids: pl.Expr) -> tuple[Rule, ...]:
     fine, count, offered = pl.col("step") == "fine", pl.col("memories").list.len(), pl.col("offered")
+    twice = repeated(ids)
     return (
         Rule(
             "table.memory_twice",
             "memories",
-            ids.list.n_unique() == count,
-            ids.list.len(),
-            "activates a memory twice",
+            twice.list.len() == 0,
+            twice.list.join(", "),
+            "is activated twice",
             _G_4_2,
         ),
         Rule(
@@ -74,7 +75,7 @@ def _counts(ids: pl.Expr) -> tuple[Rule, ...]:
             "memories",
             ~fine | (count <= FINE_TARGET),
             count,
-            f"more than {FINE_TARGET} memories in the fine step",
+            f"is more than the {FINE_TARGET} memories of the fine step",
             _G_4_2,
         ),
         Rule(
@@ -82,7 +83,7 @@ def _counts(ids: pl.Expr) -> tuple[Rule, ...]:
             "memories",
             ~fine | (count >= pl.min_horizontal(pl.lit(FINE_TARGET), offered)),
             pl.format("{} of {} offered", count, offered),
-            f"fewer than {FINE_TARGET} memories, though enough were offered",
+            f"is fewer than the fine step keeps: {FINE_TARGET}, or all",
             _G_4_2,
             "warning",
         ),
@@ -90,8 +91,8 @@ def _counts(ids: pl.Expr) -> tuple[Rule, ...]:
             "table.activated_count",
             "activated",
             pl.col("activated") == count,
-            pl.format("{} said, {} listed", "activated", count),
-            "is not the number of memories listed",
+            pl.format("{} for {} memories", "activated", count),
+            "is a wrong count",
             "released data",
             "warning",
         ),
@@ -111,7 +112,7 @@ def _batches() -> tuple[Rule, ...]:
             "batches",
             none | (rising & (ages.list.max() <= pl.col("scenario_age"))),
             ages.list.eval(pl.element().cast(pl.String)).list.join(", "),
-            "ages do not rise one by one up to the scenario's age",
+            "are ages that do not rise up to the scenario's",
             _G_4_1,
         ),
         Rule(
@@ -119,7 +120,7 @@ def _batches() -> tuple[Rule, ...]:
             "batches",
             none | ((offered.list.sum() == pl.col("eligible")) & ~over.list.any()),
             pl.format("{} offered of {}", offered.list.sum(), pl.col("eligible").fill_null(0)),
-            "offer other than all eligible memories, or keep more than they offer",
+            "is not all eligible memories, or a batch keeps more than it offers",
             _G_4_1,
         ),
     )
@@ -135,7 +136,7 @@ def crossings() -> tuple[Crossing, ...]:
             "memories",
             {"activations": (*pair, "memories")},
             _fine_outside_coarse,
-            "ranks memories that the coarse step did not keep",
+            "is ranked, and the coarse step did not keep it",
             _G_4_2,
         ),
         Crossing(
@@ -153,7 +154,7 @@ def crossings() -> tuple[Crossing, ...]:
             "memories",
             {"activations": (*pair, "memories", "scenario_age"), "memories": ("id", "age")},
             _future,
-            "activates memories from after the scenario",
+            "is from after the scenario",
             "HEART-BENCH 3.4, appendix D.1",
         ),
     )
@@ -182,7 +183,7 @@ def _fine_outside_coarse(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 def _other_age(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     both = frames["activations"].join(frames["scenarios"].select("id", "age"), left_on="scenario_id", right_on="id")
     differing = both.filter(pl.col("scenario_age") != pl.col("age"))
-    return differing.select(ROW, shown=pl.format("{}, scenario {}", "scenario_age", "age"))
+    return differing.select(ROW, shown=pl.format("{} where the scenario has {}", "scenario_age", "age"))
 
 
 def _future(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

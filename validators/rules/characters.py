@@ -34,7 +34,7 @@ def _identity() -> tuple[Rule, ...]:
             "pole",
             trait.is_null() == pole.is_null(),
             pl.concat_str([trait.fill_null("no trait"), pole.fill_null("no pole")], separator=", "),
-            "trait and pole are both given or both null",
+            "is neither a trait with its pole nor none of both",
             _TABLE_4,
         ),
         Rule(
@@ -70,7 +70,7 @@ def _traits() -> tuple[Rule, ...]:
             "big_five",
             trait.is_null() | at_end,
             pl.format("{} {}", trait, own),
-            f"the extreme trait is not at its end: {HIGH_END} or more, {LOW_END} or less",
+            f"is not at its end: {HIGH_END} or more (high), {LOW_END} or less (low)",
             _TABLE_4,
         ),
         Rule(
@@ -78,7 +78,7 @@ def _traits() -> tuple[Rule, ...]:
             "big_five",
             (highest < HIGH_END) & (lowest > LOW_END),
             vector,
-            f"another trait is at an end: {HIGH_END} or more, {LOW_END} or less",
+            f"has another trait at an end: {HIGH_END} or more, {LOW_END} or less",
             _TABLE_4,
         ),
         Rule(
@@ -86,7 +86,7 @@ def _traits() -> tuple[Rule, ...]:
             "big_five",
             (highest <= MIDDLE[1]) & (lowest >= MIDDLE[0]),
             vector,
-            f"another trait lies outside {MIDDLE[0]:.2f}-{MIDDLE[1]:.2f}",
+            f"has another trait outside {MIDDLE[0]:.2f}-{MIDDLE[1]:.2f}",
             _TABLE_4,
             "warning",
         ),

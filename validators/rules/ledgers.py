@@ -32,7 +32,7 @@ def rules() -> tuple[Rule, ...]:
             "ends_by",
             (until == LAST_AGE) | pl.col("ends_by").is_not_null(),
             until,
-            f"ends before {LAST_AGE} and does not say why",
+            f"is before {LAST_AGE}, and ends_by does not say why",
             "Anamnesis",
         ),
         Rule("table.linked_to_itself", "linked_to", ~itself, pl.col("fact_id"), "is linked to itself", "Anamnesis"),

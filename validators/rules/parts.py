@@ -35,9 +35,14 @@ def all_of_character(column: str, ids: pl.Expr, prefix: str) -> Rule:
         column,
         foreign.list.len() == 0,
         foreign.list.join(", "),
-        "names rows of another character",
+        "is the number of another character",
         "HEART-BENCH 3.2",
     )
+
+
+def repeated(items: pl.Expr) -> pl.Expr:
+    """The items of each list that are there more than once, each once."""
+    return items.list.eval(pl.element().filter(pl.element().is_duplicated()).unique(maintain_order=True))
 
 
 def labels_in_order(column: str) -> Rule:
@@ -48,6 +53,6 @@ def labels_in_order(column: str) -> Rule:
         column,
         labels == "".join(LETTERS),
         labels,
-        "is not labelled A to D in order",
+        "is not A to D in order",
         "HEART-BENCH appendix D.3",
     )

@@ -30,7 +30,7 @@ def decision_rules() -> tuple[Rule, ...]:
             "review",
             fits,
             pl.format("{} by {}", status, annotators),
-            "reviewed rows name annotators and the digest of what they saw, unreviewed rows neither",
+            "does not fit: reviewed rows have annotators and the digest of what they saw, unreviewed rows neither",
             _D_2,
         ),
     )
@@ -46,7 +46,7 @@ def mcq_rules() -> tuple[Rule, ...]:
             "options",
             texts.list.n_unique() == texts.list.len(),
             texts.list.n_unique(),
-            "are not four different texts",
+            "different texts, expected 4",
             _D_3,
         ),
         Rule(
@@ -105,7 +105,7 @@ def mcq_crossings() -> tuple[Crossing, ...]:
                 "decisions": (*_PAIR, "final_decision"),
             },
             _foreign_text,
-            "has options that are not the decision of the character they are said to be of",
+            "is not the decision of the character the option is said to be of",
             _D_3,
         ),
     )
@@ -116,7 +116,7 @@ def _stage_of_scenario(table: str, columns: tuple[str, ...]) -> Crossing:
         scenarios = frames["scenarios"].select("id", of_scenario="stage")
         both = frames[table].join(scenarios, left_on="scenario_id", right_on="id")
         return both.filter(pl.col("stage") != pl.col("of_scenario")).select(
-            ROW, shown=pl.format("{}, scenario {}", "stage", "of_scenario")
+            ROW, shown=pl.format("{} where the scenario has {}", "stage", "of_scenario")
         )
 
     return Crossing(
