@@ -88,6 +88,12 @@ def parse(text: str, ids: Sequence[str], fields: Sequence[str] = FIELDS) -> Bloc
     return Blocks(good, bad)
 
 
+def without_last(text: str) -> str:
+    """An answer that was cut off, without the block it was cut off in."""
+    heads = [head for head in _HEADER.finditer(text) if head[1] != "END"]
+    return text[: heads[-1].start()] if heads else ""
+
+
 def _block(row: Mapping[str, Any], fields: Sequence[str]) -> str:
     lines = [f"==={row['id']}==="]
     for name in fields:

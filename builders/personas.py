@@ -156,7 +156,7 @@ def _check(path: Path, added: Sequence[Row], together: Sequence[Row]) -> None:
     _raise_first(path, failures(table, added))
     columns = Columns(table, {column for rule in rules() for column in rule.columns})
     columns.add(together)
-    found = [finding for each in breaches(table, columns.frame(), rules()).values() for finding in each]
+    found = [finding for each in breaches(table, columns.frame(), rules()) for finding in each]
     ours = {row["character_id"] for row in added}
     _raise_first(path, [finding for finding in found if finding.row_id in ours and finding.severity == "error"])
 

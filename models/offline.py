@@ -6,10 +6,12 @@ the number of workers.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 from models.request import Chain, Reply, Result
 
@@ -27,15 +29,33 @@ def drive(chain: Chain[Result]) -> Result:
 def run(starts: Sequence[Callable[[], Chain[Result]]], workers: int | None = None) -> Iterator[Result]:
     """Drive many chains, ``workers`` at a time (default: one a core); results in order.
 
-    ``starts`` are picklable callables that make the chains.
+    ``starts`` are picklable callables that make the chains. When the caller stops or is interrupted,
+    chains that have not begun are dropped; when it is killed, its workers end with it.
     """
     count = min(workers or os.cpu_count() or 1, len(starts))
     if count <= 1:
         yield from (drive(start()) for start in starts)
         return
-    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
+    context = multiprocessing.get_context("forkserver")
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_worker)
+    try:
         yield from pool.map(_started, starts)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _started(start: Callable[[], Chain[Result]]) -> Result:
     return drive(start())
+
+
+def _worker() -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it: a pool's worker would wait for work for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

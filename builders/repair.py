@@ -1,0 +1,135 @@
+"""Repair: only the defective field is rewritten, with an instruction for its defect, three times at most.
+
+HEART-BENCH appendix B.4. The audits say what is wrong; ``seeds/repairs.toml`` says what to tell the writer.
+What is still wrong after that is listed for a person, and stays among the rows with its findings open.
+Used by ``builders.windows``, within the chain that wrote the rows.
+
+    python -m builders.memories --char CHAR_04
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from builders.briefing import REWRITABLE, Briefing, repair_prompt
+from builders.delimited import Blocks, parse
+from builders.plan import MemoryPlan
+from models.request import Chain, Reply, Request
+from schemas.findings import Finding
+from schemas.tables import Row
+
+ATTEMPTS = 3
+
+# Findings on these are mended by telling the episode anew.
+_TOLD_ANEW = {"ledger_refs": "content_full"}
+_TOKENS = 2_500
+
+Audit = Callable[[Sequence[Row]], list[Finding]]
+Rewrite = Callable[[Row, MemoryPlan, str, str, int], Any]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What repairing a window needs: the plans and prompts it was written to, the audit, and the offline writer."""
+
+    name: str
+    plans: Mapping[str, MemoryPlan]
+    briefing: Briefing
+    audit: Audit
+    rewrite: Rewrite
+
+
+@dataclass
+class Mended:
+    """Rows after repair: ``found`` and ``repaired`` count defects by code, ``open`` are the findings that stay."""
+
+    rows: list[Row]
+    found: Counter[str] = field(default_factory=Counter)
+    repaired: Counter[str] = field(default_factory=Counter)
+    open: list[Finding] = field(default_factory=list)
+
+
+def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
+    """Repair the rows of a window; requests go out in order of row and field."""
+    by_id = {row["id"]: row for row in rows}
+    attempts: Counter[tuple[str, str, str]] = Counter()
+    findings = desk.audit(list(by_id.values()))
+    done = Mended([], found=Counter(code for _, _, code in _defects(findings, by_id)))
+    while True:
+        due = _due(findings, by_id, attempts)
+        if not due:
+            break
+        for (row_id, name), wrong in due.items():
+            for code in {finding.code: None for finding in wrong}:
+                attempts[row_id, name, code] += 1
+            attempt = max(attempts[row_id, name, finding.code] for finding in wrong)
+            by_id[row_id] = yield from _rewritten(by_id[row_id], name, wrong, attempt, desk)
+        before = _defects(findings, by_id)
+        findings = desk.audit(list(by_id.values()))
+        done.repaired.update(code for _, _, code in before - _defects(findings, by_id))
+    done.rows, done.open = list(by_id.values()), [finding for finding in findings if finding.row_id in by_id]
+    return done
+
+
+def _defects(findings: Sequence[Finding], by_id: Mapping[str, Row]) -> set[tuple[str, str, str]]:
+    """Row, field and code of every error in the window's own rows."""
+    return {
+        (finding.row_id, _field(finding), finding.code)
+        for finding in findings
+        if finding.severity == "error" and finding.row_id in by_id
+    }
+
+
+def _due(
+    findings: Sequence[Finding], by_id: Mapping[str, Row], attempts: Mapping[tuple[str, str, str], int]
+) -> dict[tuple[str, str], list[Finding]]:
+    """The errors to repair now, by row and field: those a rewriting can mend and that have attempts left."""
+    due: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        name = _field(finding)
+        tried = attempts[finding.row_id, name, finding.code]
+        if finding.severity == "error" and finding.row_id in by_id and name in REWRITABLE and tried < ATTEMPTS:
+            due[finding.row_id, name].append(finding)
+    return dict(sorted(due.items()))
+
+
+def _field(finding: Finding) -> str:
+    name = (finding.field or "").split(".")[0].split("[")[0]
+    return _TOLD_ANEW.get(name, name)
+
+
+def _rewritten(row: Row, name: str, wrong: Sequence[Finding], attempt: int, desk: Desk) -> Chain[Row]:
+    """The row with one field rewritten; as it was when no usable answer came."""
+    plan = desk.plans[row["id"]]
+    fields = (name, "ledger_refs") if name == "content_full" else (name,)
+    told = desk.briefing.rewrite(plan, row, name, wrong)
+    reply = yield Request(
+        id=f"{desk.name}/{row['id']}/{name}/{attempt}",
+        role="memory",
+        fixed=told.fixed,
+        prompt=told.prompt,
+        prompt_id=repair_prompt().id,
+        prompt_digest=repair_prompt().digest,
+        compose=lambda: Blocks({row["id"]: {name: desk.rewrite(row, plan, name, wrong[0].code, attempt)}}),
+        parse=functools.partial(parse, ids=(row["id"],), fields=fields),
+        max_tokens=_TOKENS,
+        rows=0,
+    )
+    new = _answer(reply, row["id"])
+    return row if new is None else _revised(row, new, plan, [finding.code for finding in wrong])
+
+
+def _answer(reply: Reply, row_id: str) -> Row | None:
+    return reply.answer.good.get(row_id) if reply.status == "answered" else None
+
+
+def _revised(row: Row, new: Row, plan: MemoryPlan, codes: Sequence[str]) -> Row:
+    if "emotion_signature" in new:
+        new = {"emotion_signature": {**new["emotion_signature"], "intensity": plan.intensity}}
+    history = row["provenance"]
+    repairs = [*history["repairs"], *dict.fromkeys(codes)]
+    return {**row, **new, "provenance": {**history, "revision": history["revision"] + 1, "repairs": repairs}}

@@ -1,0 +1,243 @@
+"""One window: a character's memories of one life stage, written in order, audited and repaired.
+
+Memories of a window depend on each other (no setting twice); windows do not depend on each other. So
+the windows are the chains of a run (``models.request``): asked side by side, each in a fixed order. A
+finished window is a file of its own, named with the digest of everything it was made from; a file with
+another digest is not used. That is what makes a run resumable, with the same bytes at the end.
+
+    build/heart/.parts/memories/CHAR_04/adolescence.json
+
+HEART-BENCH appendix B.3 (batches, window of recent contexts), B.4 (audit and repair).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from builders.briefing import Briefing, memory_prompt
+from builders.delimited import FIELDS, Blocks, parse, without_last
+from builders.plan import MemoryPlan
+from builders.repair import Desk, Mended, mend
+from builders.sanitise import sanitised
+from models.remedies import Failure, Kept, ask_pieces
+from models.request import Chain, Reply, Request
+from schemas.findings import Finding
+from schemas.rows import write_whole
+from schemas.tables import Row, Table, memory_stage, record_schema
+from schemas.version import code_digest
+
+if TYPE_CHECKING:
+    from builders.offline.memories import Writer
+
+BATCH = 3  # memories a request
+RECENT = 100  # contexts a request is told to keep away from (appendix B.3)
+
+_TOKENS = 2_000  # room for one memory in a reply
+_TEMPERATURE = 0.88  # the released generation script's
+_KEY = ("id",)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a window is made from, and where it is kept.
+
+    ``kept`` are memories the stage has already, of the user's own: they are looked at, not changed.
+    ``backend`` and ``model`` say what will answer.
+    """
+
+    character: Row
+    ledger: Sequence[Row]
+    stage: str
+    plans: tuple[MemoryPlan, ...]
+    kept: tuple[Row, ...]
+    seed: int
+    backend: str
+    model: str | None
+    file: Path
+
+    @property
+    def name(self) -> str:
+        """``heart/memories/CHAR_04/adolescence``."""
+        return f"heart/memories/{self.character['character_id']}/{self.stage}"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides the rows: the inputs, the code with its data files and prompts, what answers."""
+        inputs = [self.character, self.ledger, [asdict(plan) for plan in self.plans], self.kept]
+        settings = [self.stage, self.seed, self.backend, self.model, code_digest()]
+        return hashlib.sha256(orjson.dumps([inputs, settings], option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A finished window: its rows, the defects found and repaired, what stays open, and what never came."""
+
+    rows: list[Row]
+    found: Mapping[str, int]
+    repaired: Mapping[str, int]
+    open: list[Finding]
+    failures: list[Failure]
+
+
+def read_part(window: Window) -> Part | None:
+    """The finished window, if it is there, whole, and made from the same inputs."""
+    try:
+        kept = orjson.loads(window.file.read_bytes())
+        if kept["digest"] != window.digest:
+            return None
+        return Part(
+            kept["rows"],
+            kept["found"],
+            kept["repaired"],
+            [Finding(**{**item, "span": item["span"] and tuple(item["span"])}) for item in kept["open"]],
+            [Failure(**item) for item in kept["failures"]],
+        )
+    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def write_window(window: Window) -> Chain[int]:
+    """The chain of a window: writes its part and returns how many memories it has."""
+    room = _Room(window)
+    pieces, failures = yield from ask_pieces([plan.id for plan in window.plans], room.make, room.keep, BATCH)
+    desk = Desk(window.name, room.plans, room.briefing, room.audit, lambda *asked: room.writer.rewrite(*asked))
+    mended = yield from mend(list(pieces.values()), desk)
+    _save(window, mended, failures)
+    return len(mended.rows)
+
+
+def _save(window: Window, mended: Mended, failures: Sequence[Failure]) -> None:
+    part = {
+        "digest": window.digest,
+        "found": dict(sorted(mended.found.items())),
+        "repaired": dict(sorted(mended.repaired.items())),
+        "open": [finding.as_dict() for finding in mended.open],
+        "failures": [asdict(failure) for failure in failures],
+        "rows": [sanitised(row, window.character["label"]) for row in mended.rows],
+    }
+    write_whole(window.file, [orjson.dumps(part)])
+
+
+class _Room:
+    """The state of a window while it is written: what was asked, what came, which contexts are taken."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self.plans = {plan.id: plan for plan in window.plans}
+        self.briefing = Briefing(window.character, window.ledger, window.stage)
+        self._facts = {fact["fact_id"]: fact for fact in window.ledger}
+        self._contexts = [row["context"] for row in window.kept]
+
+    @functools.cached_property
+    def writer(self) -> Writer:
+        """The offline writer; only made when something is composed."""
+        from builders.offline.memories import Writer  # reads the phrase banks
+
+        return Writer(self.window.character, self.window.ledger, self.window.seed)
+
+    def make(self, ids: Sequence[str], reason: str) -> Request:
+        """The request for some memories; ``reason`` says why they are asked for again."""
+        plans = [self.plans[memory_id] for memory_id in ids]
+        told = self.briefing.write(plans, self._contexts[-RECENT:], reason)
+        return Request(
+            id=f"{self.window.name}/{ids[0]}" + ("/again" if reason else ""),
+            role="memory",
+            fixed=told.fixed,
+            prompt=told.prompt,
+            prompt_id=memory_prompt().id,
+            prompt_digest=memory_prompt().digest,
+            compose=lambda: self._composed(plans),
+            parse=functools.partial(parse, ids=tuple(ids)),
+            max_tokens=_TOKENS * len(ids),
+            temperature=_TEMPERATURE,
+            rows=len(ids),
+        )
+
+    def _composed(self, plans: Sequence[MemoryPlan]) -> Blocks:
+        taken = self._contexts[-RECENT:]
+        good: dict[str, Row] = {}
+        for plan in plans:
+            row = self.writer.compose(plan, taken)
+            good[plan.id] = {name: row[name] for name in FIELDS}
+            taken.append(row["context"])
+        return Blocks(good)
+
+    def keep(self, reply: Reply, ids: Sequence[str]) -> Kept[Row]:
+        """The rows of a reply that can be used, and what is wrong with the others."""
+        blocks = reply.answer if reply.status == "answered" else _rest(reply.text, ids)
+        good: dict[str, Row] = {}
+        bad = {memory_id: reason for memory_id, reason in blocks.bad.items() if memory_id in ids}
+        for memory_id, fields in blocks.good.items():
+            row = self._row(self.plans[memory_id], fields, reply)
+            reason = self._wrong(row)
+            if reason:
+                bad[memory_id] = reason
+            else:
+                good[memory_id] = row
+                self._contexts.append(row["context"])
+        return Kept(good, bad)
+
+    def _row(self, plan: MemoryPlan, fields: Mapping[str, Any], reply: Reply) -> Row:
+        offline = self.window.backend == "offline"
+        prompt = memory_prompt()
+        values = {
+            **fields,
+            "id": plan.id,
+            "timeline": f"{memory_stage(plan.age)['label']} ({plan.age})",
+            "emotion_signature": {**fields["emotion_signature"], "intensity": plan.intensity},
+            "character_id": plan.character_id,
+            "age": plan.age,
+            "stage": plan.stage,
+            "domain": plan.domain,
+            "tier": plan.tier,
+            "ledger_refs": sorted(set(fields["ledger_refs"])),
+            "provenance": {
+                "origin": "built",
+                "backend": self.window.backend,
+                "model": reply.model,
+                "prompt": None if offline else f"{prompt.id}@{prompt.version}",
+                "prompt_digest": None if offline else prompt.digest,
+                "seed": self.window.seed,
+                "revision": 0,
+                "repairs": [],
+            },
+        }
+        return {name: values[name] for name in record_schema("memories")["properties"]}
+
+    def _wrong(self, row: Row) -> str | None:
+        """Why a row cannot be used at all: its form, a setting used before, facts that do not exist at its age."""
+        from validators.records import failures
+
+        found = failures(Table("memories", _KEY), [row])
+        if found:
+            return "; ".join(f"{finding.field} {finding.message}" for finding in found[:3])
+        if row["context"].casefold() in {context.casefold() for context in self._contexts[-RECENT:]}:
+            return "context was used before"
+        foreign = [name for name in row["ledger_refs"] if not self._holds(name, row["age"])]
+        return f"facts not in the ledger at age {row['age']}: {', '.join(foreign)}" if foreign else None
+
+    def _holds(self, fact_id: str, age: int) -> bool:
+        fact = self._facts.get(fact_id)
+        return fact is not None and fact["from_age"] <= age <= fact["to_age"]
+
+    def audit(self, rows: Sequence[Row]) -> list[Finding]:
+        """The findings of the window's rows, seen beside those it has already."""
+        from audits import audit
+
+        related = {"ledgers": self.window.ledger, "characters": [self.window.character]}
+        return audit("memories", [*self.window.kept, *rows], related=related)
+
+
+def _rest(text: str, ids: Sequence[str]) -> Blocks:
+    """What a reply holds that was cut off: the last block is not whole and does not count."""
+    try:
+        return parse(without_last(text), ids)
+    except ValueError:
+        return Blocks({})
