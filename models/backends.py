@@ -46,7 +46,10 @@ CONCURRENCY = 16
 
 @dataclass(frozen=True)
 class BackendSettings:
-    """What ``--backend`` and its companions say. ``max_cost`` is in US dollars, None: no limit."""
+    """What ``--backend`` and its companions say.
+
+    ``max_cost`` is in US dollars, None: no limit; ``timeout`` in seconds of silence on one attempt.
+    """
 
     name: str
     roles: Mapping[Role, Model]
@@ -56,6 +59,7 @@ class BackendSettings:
     concurrency: int = CONCURRENCY
     batch: bool = False
     quiet: bool = False
+    timeout: float = 600.0
 
 
 def add_backend_arguments(arguments: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ SHIPPED = Path(__file__).parent / "roles.toml"
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _BASE_PRESET = "heart"
-_LIMITS = {"sampling": bool, "schema": bool, "max_output": int, "cache_minimum": int}
+_LIMITS = {"sampling": bool, "schema": bool, "max_output": int, "cache_minimum": int, "bytes_per_token": float}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Model:
     schema: bool
     max_output: int
     cache_minimum: int
+    bytes_per_token: float
 
 
 def read_roles(preset: str | None = None, path: Path | None = None, chosen: Iterable[str] = ()) -> dict[Role, Model]:
@@ -62,6 +63,11 @@ def model_named(name: str, models: Mapping[str, Mapping[str, Any]] | None = None
     return Model(name, **{**known["default"], **known.get(name, {})})
 
 
+def known_models() -> list[str]:
+    """The models that have an entry of their own."""
+    return [name for name in _tables(None)[1] if name != "default"]
+
+
 def _tables(path: Path | None) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, Any]]]:
     shipped = tomllib.loads(SHIPPED.read_text("utf-8"))
     own = read_toml(path) if path else {}
@@ -91,8 +97,10 @@ def _check(presets: Mapping[str, Mapping[str, Any]], models: Mapping[str, Mappin
             if limit not in _LIMITS:
                 raise unknown("setting", limit, _LIMITS, f"{path}, models.{model}")
             if type(value) is not _LIMITS[limit]:
-                kind = "true or false" if _LIMITS[limit] is bool else "a whole number of tokens"
-                raise RequestError("malformed setting", path, field=f"models.{model}.{limit}", expected=kind)
+                kind = {bool: "true or false", int: "a whole number of tokens", float: "a number such as 3.5"}
+                raise RequestError(
+                    "malformed setting", path, field=f"models.{model}.{limit}", expected=kind[_LIMITS[limit]]
+                )
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -1,0 +1,108 @@
+"""The budget of a run, and what it used.
+
+``--max-cost`` counts everything the journal has recorded, so that going on after a stop does not start a
+new budget, and counts doubts (sent, no reply seen) at their worst. A request is sent when what was spent,
+the worst the requests in flight can cost and the worst it can cost itself stay within the sum.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from models.prices import Prices
+from models.request import Usage
+from schemas.errors import MachineError, RequestError
+
+
+class Budget:
+    """The guard. ``most`` in US dollars, None: no limit; ``spent`` before this run."""
+
+    def __init__(self, prices: Prices, most: float | None, spent: float, journal: Path) -> None:
+        self.prices, self.most, self.spent, self.journal = prices, most, spent, journal
+        self._reserved = 0.0
+        self._change = asyncio.Event()
+
+    def check_prices(self, models: set[str]) -> None:
+        """Raises RequestError when there is a limit and a model without a price."""
+        for name in sorted(models):
+            if self.most is not None and name not in self.prices.models:
+                raise RequestError(
+                    f"unknown price of {name}",
+                    self.prices.path,
+                    mend="Add it to a copy of that file and pass it with --prices, or leave --max-cost out",
+                )
+
+    def worst(self, model: str, most_tokens: int, max_tokens: int, batch: bool = False) -> float:
+        """The most a request can cost, in US dollars; 0 without a price."""
+        return self.prices.cost(model, Usage(cache_write_tokens=most_tokens, output_tokens=max_tokens), batch) or 0.0
+
+    async def reserve(self, worst: float) -> None:
+        """Wait until a request that may cost ``worst`` fits. Raises MachineError when it never will."""
+        while self.most is not None and self.spent + self._reserved + worst > self.most:
+            if not self._reserved:
+                raise MachineError(
+                    f"budget of ${self.most:.2f} reached",
+                    self.journal,
+                    expected=f"${self.spent:.4f} spent, the next request may cost ${worst:.4f}",
+                    mend="Raise --max-cost and run the same command again: what was answered is kept",
+                )
+            self._change.clear()
+            await self._change.wait()
+        self._reserved += worst
+
+    def settle(self, worst: float, cost: float) -> None:
+        """A request is over: free what was reserved for it, note what it cost."""
+        self._reserved = max(0.0, self._reserved - worst)
+        if self._reserved < 1e-9:
+            self._reserved = 0.0
+        self.spent += cost
+        self._change.set()
+
+
+@dataclass
+class Used:
+    """What a run used: requests sent and answered, replayed, sent in doubt, and tokens and dollars by model.
+
+    ``cost`` is None when a model has no price; ``unmetered`` counts replies without usage.
+    """
+
+    answered: int = 0
+    replayed: int = 0
+    doubts: int = 0
+    unmetered: int = 0
+    rows: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+
+    def add(self, usage: Usage, cost: float | None) -> None:
+        """Count one reply that was paid for."""
+        self.answered += 1
+        self.usage = replace(
+            self.usage,
+            input_tokens=self.usage.input_tokens + usage.input_tokens,
+            cache_write_tokens=self.usage.cache_write_tokens + usage.cache_write_tokens,
+            cache_read_tokens=self.usage.cache_read_tokens + usage.cache_read_tokens,
+            output_tokens=self.usage.output_tokens + usage.output_tokens,
+        )
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+
+    def line(self) -> str:
+        """One line for people."""
+        usage = self.usage
+        total = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens
+        parts = [f"{self.answered} answered"]
+        parts += [f"{self.replayed} from the journal"] if self.replayed else []
+        parts += [f"{self.doubts} sent without a reply seen (may have been billed)"] if self.doubts else []
+        parts += [f"{self.unmetered} without usage (cost not counted)"] if self.unmetered else []
+        cached = f" ({usage.cache_read_tokens / total:.0%} from the cache)" if usage.cache_read_tokens else ""
+        parts += [f"{total:,} tokens in{cached}, {usage.output_tokens:,} out"]
+        return f"{', '.join(parts)}: {dollars(self.cost)}"
+
+
+def dollars(cost: float | None) -> str:
+    """A sum for people; "price unknown" for None."""
+    if cost is None:
+        return "price unknown"
+    return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:.4f}"

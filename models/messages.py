@@ -1,0 +1,164 @@
+"""The backend with a model: many chains side by side against the Messages API, nothing paid lost or paid twice.
+
+    run(starts, settings)      see ``models.backends``, the only caller
+
+All chains of a run are driven by one event loop in a thread of its own; the caller's thread gets results in
+order. Chains depend on nothing but their own replies, so what is asked does not depend on what finishes
+first.
+
+An interruption (Ctrl-C) or an error of the whole run (wrong key, budget, full disk, dead server) lets what is
+in flight finish and be recorded, then ends the run; running the same command again goes on from there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Generic
+
+from models import bookkeeping, journal
+from models.backends import BackendSettings
+from models.budget import Budget
+from models.journal import Journal
+from models.progress import Progress
+from models.request import Chain, Result
+from models.server import api_key, server_address
+from schemas.command import say
+
+if TYPE_CHECKING:
+    from models.asking import Asking
+
+_AHEAD = 2  # chains for each place in flight: while one waits for the disk, another one's request is ready
+
+
+def run(
+    starts: Sequence[Callable[[], Chain[Result]]], settings: BackendSettings, rows: int | None = None
+) -> Iterator[Result]:
+    """Drive the chains on the Messages API; results in the order of ``starts``. Raises as ``backends.run`` says."""
+    server = server_address()
+    key = api_key(server)
+    with journal.opened(settings.journal, settings.concurrency) as opened:
+        run = _Run(starts, settings, opened, Progress(settings.quiet, rows))
+        try:
+            run.begin(server, key)
+            yield from run.results()
+        finally:
+            run.end()
+
+
+class _Run(Generic[Result]):
+    """One run, seen from the caller's thread."""
+
+    def __init__(
+        self,
+        starts: Sequence[Callable[[], Chain[Result]]],
+        settings: BackendSettings,
+        opened: Journal,
+        progress: Progress,
+    ) -> None:
+        self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
+        spent = bookkeeping.spent(opened.read, settings.prices)
+        self._budget = Budget(settings.prices, settings.max_cost, spent, opened.path)
+        self._budget.check_prices({model.name for model in settings.roles.values()})
+        self._done: queue.SimpleQueue[tuple[int, Result] | BaseException | None] = queue.SimpleQueue()
+        self._loop = asyncio.new_event_loop()
+        self._asking: Asking | None = None
+        self._driving: asyncio.Task[None] | None = None
+
+    def begin(self, server: str, key: str) -> None:
+        """Start the event loop's thread."""
+        self._thread = threading.Thread(target=self._in_thread, args=(server, key), name="messages")
+        self._thread.start()
+
+    def results(self) -> Iterator[Result]:
+        """Results in order, as soon as those before them are there."""
+        early: dict[int, Result] = {}
+        index = 0
+        while (item := self._done.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            early[item[0]] = item[1]
+            while index in early:
+                yield early.pop(index)
+                index += 1
+
+    def end(self) -> None:
+        """Let what is in flight finish (a second Ctrl-C drops it), and say what was used."""
+        asking = self._asking
+        if asking is not None and self._thread.is_alive():
+            self._in_loop(asking.stop)
+            if asking.in_flight:
+                say(f"finishing {asking.in_flight} requests in flight; Ctrl-C again drops them")
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            if self._driving is not None:
+                self._in_loop(self._driving.cancel)
+            self._thread.join()
+            raise
+        finally:
+            self._progress.close()
+            if asking is not None:
+                say(asking.used.line(), quiet=self._settings.quiet)
+
+    def _in_loop(self, call: Callable[[], object]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(call)
+        except RuntimeError:
+            return  # the loop ended meanwhile
+
+    def _in_thread(self, server: str, key: str) -> None:
+        try:
+            self._loop.run_until_complete(self._drive(server, key))
+        except BaseException as error:  # raised again where the results are waited for
+            self._done.put(error)
+            if not isinstance(error, Exception | asyncio.CancelledError):
+                raise
+        else:
+            self._done.put(None)
+        finally:
+            self._loop.close()
+
+    async def _drive(self, server: str, key: str) -> None:
+        from models.asking import Asking
+        from models.client import Client
+
+        async with Client(server, key, self._settings.concurrency, self._settings.timeout) as client:
+            asking = Asking(self._settings, client, self._journal, self._budget, self._progress)
+            self._asking = asking
+            self._driving = asyncio.create_task(self._chains(asking, self._settings.concurrency * _AHEAD))
+            await self._driving
+
+    async def _chains(self, asking: Asking, places: int) -> None:
+        from models.pacing import StoppedError
+
+        waiting = iter(enumerate(self._starts))
+
+        async def worker() -> None:
+            try:
+                for index, start in waiting:
+                    self._done.put((index, await _one(start(), asking)))
+            except StoppedError:
+                return
+            except BaseException:  # of a chain, or one that ends the run
+                asking.stop()
+                raise
+
+        workers = [worker() for _ in range(min(places, len(self._starts)))]
+        for outcome in await asyncio.gather(*workers, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+
+async def _one(chain: Chain[Result], asking: Asking) -> Result:
+    """Drive one chain to its end."""
+    try:
+        request = next(chain)
+        while True:
+            request = chain.send(await asking.answer(request))
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+    finally:
+        chain.close()
