@@ -17,11 +17,11 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
+from audits.columns import Column, column, columns
 from schemas import command
-from schemas.errors import RequestError, unknown
+from schemas.errors import RequestError
 from schemas.tables import Row, Table
 from schemas.workspace import Workspace
 
@@ -69,25 +69,23 @@ def _preference(key: tuple[str, str], kind: Row | None, values: Counter[str]) ->
     }
 
 
-def column(rows: Iterable[Row], path: str, schema: Mapping[str, Any]) -> Row:
-    """One row for a dotted path into the rows of a table, through lists as well.
+def spread(rows: Iterable[Row], column: Column) -> Row:
+    """One row for a column of a table, followed through lists.
 
     ``possible`` is the size of the column's vocabulary (None where it has none), ``missing`` counts
-    nulls, ``counts`` are by value, the most frequent first. Raises RequestError for a path that the
-    table's record ``schema`` does not have or that ends in an object.
+    nulls, ``counts`` are by value, the most frequent first.
     """
-    parts, node = path.split("."), _node(path, schema)
     values: Counter[str] = Counter()
     missing = 0
     for row in rows:
-        for value in _values(row, parts):
+        for value in column.values(row):
             if value is None:
                 missing += 1
             else:
-                values[_text(value)] += 1
+                values[str(value).lower() if isinstance(value, bool) else str(value)] += 1
     return {
-        "column": path,
-        "possible": len([term for term in node["enum"] if term is not None]) if "enum" in node else None,
+        "column": column.path,
+        "possible": None if column.vocabulary is None else len(column.vocabulary),
         "distinct": len(values),
         "entries": values.total(),
         "missing": missing,
@@ -96,44 +94,8 @@ def column(rows: Iterable[Row], path: str, schema: Mapping[str, Any]) -> Row:
     }
 
 
-def vocabulary_columns(schema: Mapping[str, Any]) -> list[str]:
-    """The dotted paths of a table's columns that take their values from a closed list, without provenance."""
-    return [path for path, node in _leaves(schema) if "enum" in node and not path.startswith("provenance.")]
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _values(value: Any, parts: Sequence[str]) -> Iterator[Any]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _values(item, parts)
-    elif not parts or value is None:
-        yield value
-    else:
-        yield from _values(value.get(parts[0]), parts[1:])
-
-
-def _leaves(schema: Mapping[str, Any], trail: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every path of a record schema that ends in values, and its node; lists add nothing to a path."""
-    while "items" in schema:
-        schema = schema["items"]
-    if "properties" not in schema:
-        yield trail, schema
-    for name, node in schema.get("properties", {}).items():
-        yield from _leaves(node, f"{trail}.{name}" if trail else name)
-
-
-def _node(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    leaves = dict(_leaves(schema))
-    if path not in leaves:
-        raise unknown("column", path, leaves, f"table {schema['$id']}")
-    return leaves[path]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the evenness of preferences, of one column, or of all vocabulary columns of a table."""
+    """Print the evenness of preferences, of one column, or of all columns of a closed list."""
     made = command.parser(
         "audits.evenness",
         "How evenly the values of a column are spread: Shannon entropy over that of the distinct values seen.",
@@ -151,12 +113,12 @@ def _run(arguments: argparse.Namespace) -> int:
     workspace = Workspace(arguments.workspace, arguments.benchmark)
     table = workspace.benchmark.table(arguments.table)
     by_preference = table.name == "users" and arguments.column is None
-    paths = [] if by_preference else _paths(table, arguments.column)
+    asked = [] if by_preference else _columns(table, arguments.column)
     rows = _read(workspace, table.name)
     if by_preference:
         measured = preferences(rows, _read(workspace, "preferences"))
     else:
-        measured = [column(rows, path, table.schema) for path in paths]
+        measured = [spread(rows, each) for each in asked]
     if arguments.json:
         command.print_json(
             {"benchmark": arguments.benchmark, "table": table.name, "items": len(rows), "rows": measured}
@@ -166,11 +128,13 @@ def _run(arguments: argparse.Namespace) -> int:
     return command.DONE
 
 
-def _paths(table: Table, asked: str | None) -> list[str]:
-    if asked is not None:
-        _node(asked, table.schema)
-        return [asked]
-    found = vocabulary_columns(table.schema)
+def _columns(table: Table, path: str | None) -> list[Column]:
+    """The column asked for, or all that come from a closed list; provenance tells nothing of the text."""
+    if path is not None:
+        return [column(path, table.schema)]
+    found = [
+        each for each in columns(table.schema).values() if each.vocabulary and not each.path.startswith("provenance.")
+    ]
     if not found:
         raise RequestError("no column of a closed list", f"table {table.name}", mend="Name a column with --column")
     return found
@@ -188,9 +152,9 @@ def _show(measured: Sequence[Row], items: int, table: str) -> None:
     command.say(f"{items:,} {table}\n\n{'evenness':>8} {'distinct':>8} {'possible':>8} {'entries':>8}")
     for row in measured:
         name = row["column"] if "column" in row else f"{row['domain']}: {row['preference']}"
-        spread = "-" if row["evenness"] is None else f"{row['evenness']:.4f}"
+        shown = "-" if row["evenness"] is None else f"{row['evenness']:.4f}"
         possible = "-" if row["possible"] is None else row["possible"]
-        command.say(f"{spread:>8} {row['distinct']:>8} {possible:>8} {row['entries']:>8}  {name}")
+        command.say(f"{shown:>8} {row['distinct']:>8} {possible:>8} {row['entries']:>8}  {name}")
         if row.get("counts"):
             top = list(row["counts"].items())
             more = f", … {len(top) - _WIDTH} more" if len(top) > _WIDTH else ""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from audits import evenness
+from audits.columns import column
 from builders.importers import personalens_items as items
 from schemas.errors import RequestError
 from schemas.tables import record_schema
@@ -144,27 +145,31 @@ def test_a_column_is_followed_through_lists_and_objects():
         {"sources": [{"label": "A", "character_id": "CHAR_01"}, {"label": "B", "character_id": "CHAR_02"}]},
         {"sources": [{"label": "A", "character_id": "CHAR_01"}]},
     ]
-    row = evenness.column(rows, "sources.character_id", record_schema("mcq_keys"))
+    row = evenness.spread(rows, column("sources.character_id", record_schema("mcq_keys")))
     assert row["counts"] == {"CHAR_01": 2, "CHAR_02": 1} and row["possible"] is None
-    assert evenness.column(rows, "sources.label", record_schema("mcq_keys"))["possible"] == 4
+    assert evenness.spread(rows, column("sources.label", record_schema("mcq_keys")))["possible"] == 4
 
 
 def test_nulls_are_counted_apart():
     rows = [{"diamonds_dimension": None}, {"diamonds_dimension": "Duty"}]
-    row = evenness.column(rows, "diamonds_dimension", record_schema("scenarios"))
+    row = evenness.spread(rows, column("diamonds_dimension", record_schema("scenarios")))
     assert (row["missing"], row["entries"], row["possible"], row["evenness"]) == (1, 1, 8, 0.0)
 
 
 @pytest.mark.parametrize(("path", "near"), [("stages", "stage"), ("setting", "setting.time"), ("stage.x", "stage")])
 def test_an_unknown_column_is_refused_with_the_nearest(path, near):
     with pytest.raises(RequestError, match="unknown column") as refused:
-        evenness.column([], path, record_schema("scenarios"))
+        column(path, record_schema("scenarios"))
     assert near in str(refused.value)
 
 
-def test_the_columns_of_closed_lists_are_found():
-    assert evenness.vocabulary_columns(record_schema("memories")) == ["stage", "domain", "tier"]
-    assert evenness.vocabulary_columns(record_schema("mcq_keys")) == ["answer", "sources.label", "rule"]
+def test_without_a_column_all_columns_of_closed_lists_are_measured(tmp_path, small_heart, capsys):
+    Workspace(tmp_path, "heart").write("scenarios", small_heart["scenarios"])
+    words = ["--benchmark", "heart", "--table", "scenarios", "--workspace", str(tmp_path), "--json"]
+    assert evenness.main(words) == 0
+    found = [row["column"] for row in json.loads(capsys.readouterr().out)["rows"]]
+    assert found[:3] == ["stage", "intensity", "diamonds_dimension"]
+    assert not any(path.startswith("provenance") for path in found)
 
 
 def test_the_command_prints_a_row_a_preference(tmp_path, published, capsys):

@@ -1,0 +1,194 @@
+"""Lexical diversity: Dist-1, Dist-2, Ent-4 and Self-BLEU, a unit of text at a time, then the mean.
+
+PersonaLens appendix A.4, after Joko et al. (2024). Neither says what a token, a unit or the logarithm
+is; the figures of Table 10 only fit small units. So this is our definition: a unit is a dialogue (or
+whatever ``--by`` groups), its texts are the utterances; tokens are runs of letters and digits and
+single marks, in lower case; n-grams do not cross texts.
+
+- Dist-n    distinct n-grams of the unit over all of them
+- Ent-4     Shannon entropy of its 4-grams, natural logarithm
+- Self-BLEU mean over texts of sentence BLEU-4 against the unit's other texts, uniform weights,
+            counts of zero as 0.1 (Chen and Cherry's method 1), closest reference length
+
+Libraries compare every text with every other; keeping the two largest counts of an n-gram gives the
+same number in one pass (the tests compare with NLTK's).
+
+    python -m audits.diversity --benchmark heart --table memories --field content_full --by character_id,stage
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from audits.columns import Column, column
+from schemas import command
+from schemas.errors import RequestError
+from schemas.tables import Row
+from schemas.workspace import Workspace
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_ORDERS = (1, 2, 3, 4)
+_SMALLEST = 0.1
+
+Tokens = list[str]
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """Means over the units in which a measure is defined; None where it is in none.
+
+    Lower ``self_bleu`` is more diverse, for the others higher is. ``compared`` counts the units with
+    at least two texts: Self-BLEU needs them.
+    """
+
+    units: int
+    texts: int
+    compared: int
+    dist_1: float | None
+    dist_2: float | None
+    ent_4: float | None
+    self_bleu: float | None
+
+
+def measure(units: Iterable[Sequence[str]]) -> Diversity:
+    """The diversity of units of texts; texts without a token do not count."""
+    count = texts = compared = 0
+    found: dict[str, list[float]] = defaultdict(list)
+    for unit in units:
+        said = [tokens for text in unit if (tokens := tokens_of(text))]
+        count, texts, compared = count + 1, texts + len(said), compared + (len(said) > 1)
+        for name, value in _unit(said):
+            if value is not None:
+                found[name].append(value)
+    means = {name: math.fsum(values) / len(values) for name, values in found.items()}
+    return Diversity(
+        count, texts, compared, means.get("dist_1"), means.get("dist_2"), means.get("ent_4"), means.get("self_bleu")
+    )
+
+
+def tokens_of(text: str) -> Tokens:
+    """Runs of letters and digits, and single marks, in lower case."""
+    return _TOKEN.findall(text.lower())
+
+
+def distinct(said: Sequence[Tokens], order: int) -> float | None:
+    """Distinct n-grams over all n-grams; None without any."""
+    grams = _together(said, order)
+    return len(grams) / grams.total() if grams else None
+
+
+def entropy(said: Sequence[Tokens], order: int = 4) -> float | None:
+    """Shannon entropy of the n-grams, natural logarithm; None without any."""
+    grams = _together(said, order)
+    total = grams.total()
+    return math.fsum(-n / total * math.log(n / total) for n in sorted(grams.values())) + 0.0 if grams else None
+
+
+def self_bleu(said: Sequence[Tokens]) -> float | None:
+    """Mean BLEU-4 of each text against all others; None for fewer than two texts."""
+    if len(said) < 2:
+        return None
+    logs = [0.0] * len(said)
+    for order in _ORDERS:
+        for number, (matched, total) in enumerate(_clipped([_grams(tokens, order) for tokens in said])):
+            if order == 1 and not matched:
+                logs[number] = -math.inf  # no common word at all: BLEU is 0, unsmoothed
+            logs[number] += math.log((matched or _SMALLEST) / max(total, 1)) / len(_ORDERS)
+    lengths = [len(tokens) for tokens in said]
+    return math.fsum(math.exp(log + _brevity(lengths, number)) for number, log in enumerate(logs)) / len(said)
+
+
+def _unit(said: Sequence[Tokens]) -> Iterator[tuple[str, float | None]]:
+    yield "dist_1", distinct(said, 1)
+    yield "dist_2", distinct(said, 2)
+    yield "ent_4", entropy(said)
+    yield "self_bleu", self_bleu(said)
+
+
+def _grams(tokens: Tokens, order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
+
+
+def _together(said: Sequence[Tokens], order: int) -> Counter[tuple[str, ...]]:
+    grams: Counter[tuple[str, ...]] = Counter()
+    for tokens in said:
+        grams.update(zip(*(tokens[start:] for start in range(order)), strict=False))
+    return grams
+
+
+def _clipped(texts: Sequence[Counter[tuple[str, ...]]]) -> Iterator[tuple[int, int]]:
+    """For each text: its n-grams, each counted at most as often as the other text that has it most; all of them."""
+    most: dict[tuple[str, ...], tuple[int, int]] = {}  # the largest count in a text, and the next
+    for grams in texts:
+        for gram, count in grams.items():
+            largest, next_one = most.get(gram, (0, 0))
+            most[gram] = (count, largest) if count > largest else (largest, max(next_one, count))
+    for grams in texts:
+        matched = sum(min(count, most[gram][count == most[gram][0]]) for gram, count in grams.items())
+        yield matched, grams.total()
+
+
+def _brevity(lengths: Sequence[int], number: int) -> float:
+    """The logarithm of the brevity penalty against the closest length of the other texts, the shorter if two are."""
+    own = lengths[number]
+    others = sorted([*lengths[:number], *lengths[number + 1 :]])
+    place = bisect_left(others, own)
+    closest = min(others[max(place - 1, 0) : place + 1], key=lambda length: (abs(length - own), length))
+    return min(0.0, 1 - closest / own)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the lexical diversity of a text column."""
+    made = command.parser(
+        "audits.diversity",
+        "Lexical diversity of a text column: Dist-1, Dist-2, Ent-4, Self-BLEU, by unit, then the mean.",
+        "python -m audits.diversity --benchmark heart --table memories --field content_full --by character_id,stage",
+    )
+    made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
+    made.add_argument("--table", required=True, metavar="T", help="table")
+    made.add_argument("--field", required=True, metavar="PATH", help="text column, dotted, through lists as well")
+    made.add_argument(
+        "--by", metavar="COLUMNS", help="rows that agree on these are a unit (default: all rows; with lists, each row)"
+    )
+    return command.run(_run, made, argv)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    workspace = Workspace(arguments.workspace, arguments.benchmark)
+    table = workspace.benchmark.table(arguments.table)
+    field = column(arguments.field, table.schema)
+    grouped = arguments.by.split(",") if arguments.by else table.key if field.in_list else ()
+    units = _units(workspace.rows(table.name), field, [column(path, table.schema) for path in grouped])
+    if not units:
+        raise RequestError("no text", f"table {table.name}", field=arguments.field, mend="Build or import it first")
+    found = asdict(measure(units.values()))
+    if arguments.json:
+        command.print_json({"benchmark": arguments.benchmark, "table": table.name, "field": arguments.field, **found})
+    if not arguments.quiet and not arguments.json:
+        _show(found)
+    return command.DONE
+
+
+def _units(rows: Iterable[Row], field: Column, by: Sequence[Column]) -> dict[str, list[str]]:
+    units: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        texts = [value for value in field.values(row) if isinstance(value, str)]
+        if texts:
+            units[repr([list(each.values(row)) for each in by])] += texts
+    return units
+
+
+def _show(found: Mapping[str, float | None]) -> None:
+    for name, value in found.items():
+        shown = "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+        command.say(f"{name:>10}  {shown}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
