@@ -100,8 +100,9 @@ def self_bleu(said: Sequence[Tokens]) -> float | None:
             if order == 1 and not matched:
                 logs[number] = -math.inf  # no common word at all: BLEU is 0, unsmoothed
             logs[number] += math.log((matched or _SMALLEST) / max(total, 1)) / len(_ORDERS)
-    lengths = [len(tokens) for tokens in said]
-    return math.fsum(math.exp(log + _brevity(lengths, number)) for number, log in enumerate(logs)) / len(said)
+    lengths = sorted(map(len, said))
+    scores = (math.exp(log + _brevity(lengths, len(tokens))) for log, tokens in zip(logs, said, strict=True))
+    return math.fsum(scores) / len(said)
 
 
 def _unit(said: Sequence[Tokens]) -> Iterator[tuple[str, float | None]]:
@@ -134,13 +135,14 @@ def _clipped(texts: Sequence[Counter[tuple[str, ...]]]) -> Iterator[tuple[int, i
         yield matched, grams.total()
 
 
-def _brevity(lengths: Sequence[int], number: int) -> float:
-    """The logarithm of the brevity penalty against the closest length of the other texts, the shorter if two are."""
-    own = lengths[number]
-    others = sorted([*lengths[:number], *lengths[number + 1 :]])
-    place = bisect_left(others, own)
-    closest = min(others[max(place - 1, 0) : place + 1], key=lambda length: (abs(length - own), length))
-    return min(0.0, 1 - closest / own)
+def _brevity(lengths: Sequence[int], own: int) -> float:
+    """The logarithm of the brevity penalty of a text against the closest length of the others.
+
+    ``lengths`` are those of all texts, sorted; of two lengths as close the shorter counts.
+    """
+    place = bisect_left(lengths, own)
+    others = [*lengths[max(place - 1, 0) : place], *lengths[place + 1 : place + 2]]
+    return min(0.0, 1 - min(others, key=lambda length: (abs(length - own), length)) / own)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
