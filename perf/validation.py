@@ -68,10 +68,14 @@ def _memory(character: str, number: int, of: int) -> Row:
 
 
 def _reference(arguments: argparse.Namespace) -> Timed:
+    rows, validator = broken_rows(arguments), _reference_validator()
+    return lambda: _found(rows, sum(bool(list(validator.iter_errors(row))) for row in rows))
+
+
+def _reference_validator() -> Any:
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-    rows, validator = broken_rows(arguments), Draft202012Validator(record_schema("memories"))
-    return lambda: _found(rows, sum(bool(list(validator.iter_errors(row))) for row in rows))
+    return Draft202012Validator(record_schema("memories"))
 
 
 def _ours(arguments: argparse.Namespace) -> Timed:
@@ -94,9 +98,7 @@ def _found(rows: list[Row], broken: int) -> Mapping[str, int]:
 
 
 def _reference_lines(arguments: argparse.Namespace) -> Timed:
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-
-    lines, validator = _lines(arguments), Draft202012Validator(record_schema("memories"))
+    lines, validator = _lines(arguments), _reference_validator()
     return lambda: {"broken": sum(bool(list(validator.iter_errors(json.loads(line)))) for line in lines)}
 
 

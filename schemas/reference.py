@@ -8,18 +8,16 @@ A reference that is typed goes stale; this one is generated, and CI fails when i
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from schemas.command import DONE, FINDINGS, parser, print_json, run, say
-from schemas.rows import write_whole
+from schemas.generated import command, markdown_table
 from schemas.tables import Benchmark, benchmark, benchmark_names, record_names, record_schema
 
-DEFAULT_FILE = Path("docs/tables.md")
+FILE = Path("docs/tables.md")
 
 _VOCABULARIES = Path(__file__).parent / "vocab"
 
@@ -129,8 +127,7 @@ def _vocabulary(path: Path) -> str:
 def _markdown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Records as a table; a column that no record fills is left out."""
     names = [name for name in dict.fromkeys(key for row in rows for key in row) if any(map(_filled(name), rows))]
-    lines = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
-    return lines + [f"| {' | '.join(_cell(row.get(name)) for name in names)} |" for row in rows]
+    return markdown_table(names, [[_cell(row.get(name)) for name in names] for row in rows])
 
 
 def _filled(name: str) -> Any:
@@ -148,33 +145,12 @@ def _cell(value: Any) -> str:
         return "; ".join(map(_cell, value)) if value and isinstance(value[0], dict) else ", ".join(map(_cell, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    return str(value)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the reference, or check that it is up to date."""
-    made = parser(
-        "schemas.reference",
-        "Write the reference of all tables from their files.",
-        "python -m schemas.reference --check",
-    )
-    made.add_argument("--file", type=Path, default=DEFAULT_FILE, metavar="FILE", help=f"default: {DEFAULT_FILE}")
-    made.add_argument("--check", action="store_true", help="write nothing; exit code 1 when the file is stale")
-    return run(_command, made, argv)
-
-
-def _command(arguments: argparse.Namespace) -> int:
-    path, text = arguments.file, reference().encode()
-    fresh = path.is_file() and path.read_bytes() == text
-    if not arguments.check:
-        write_whole(path, [text])
-    if arguments.json:
-        print_json({"file": str(path), "fresh": fresh, "written": not arguments.check})
-    if arguments.check and not fresh:
-        say(f"{path} is stale. Run: python -m schemas.reference", quiet=arguments.json)
-        return FINDINGS
-    say(f"{path} is up to date" if arguments.check else f"wrote {path}", quiet=arguments.quiet or arguments.json)
-    return DONE
+    return command("schemas.reference", "Write the reference of all tables from their files.", FILE, reference, argv)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,229 @@
+"""2,000 requests to the rehearsal server (another process, 200 ms): our dispatch with its journal, against others.
+
+The floor is what a bare socket client needs, one request after the other on every connection: no HTTP
+library, no journal. ``sdk`` is the plain ``anthropic`` client, ``sdk_threads`` the synchronous one in threads.
+
+    python -m perf.dispatch
+    python -m perf.dispatch --peers .peers     distilabel and DataDesigner too, from the environment there:
+                                               python -m venv .peers
+                                               .peers/bin/pip install distilabel openai requests data-designer
+
+Wall time leaves imports out on all sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import atexit
+import functools
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from perf import harness
+
+_PROMPT = "Write a first-person memory of about 500 words. " * 8
+_MODEL = "claude-sonnet-4-6"
+_MAX_TOKENS = 1024
+_WIDTHS = (64, 256)
+_PEERS = Path(__file__).parent / "peers.py"
+
+
+def floor(concurrency: int) -> harness.Case:
+    """Bare sockets: one canned request after the other on every connection."""
+
+    def case(arguments: argparse.Namespace) -> harness.Timed:
+        address = _server(arguments)
+        body = orjson.dumps(_body(0))
+        head = (
+            f"POST /v1/messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer k\r\nanthropic-version: 2023-06-01\r\n"
+            f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+        ).encode()
+        parts = urlsplit(address)
+
+        async def one(numbers: Any) -> int:
+            reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            done = 0
+            for _ in numbers:
+                writer.write(head + body)
+                lines = (await reader.readuntil(b"\r\n\r\n")).lower()
+                await reader.readexactly(int(lines.split(b"content-length: ")[1].split(b"\r\n")[0]))
+                done += 1
+            writer.close()
+            return done
+
+        async def everything() -> int:
+            numbers = iter(range(arguments.requests))
+            return sum(await asyncio.gather(*(one(numbers) for _ in range(concurrency))))
+
+        return lambda: _figures(arguments, address, asyncio.run(everything()), concurrency)
+
+    return case
+
+
+def sdk(concurrency: int) -> harness.Case:
+    """``AsyncAnthropic`` as its users write it: a pool of workers, no journal, no retries of ours."""
+
+    def case(arguments: argparse.Namespace) -> harness.Timed:
+        import anthropic
+
+        address = _server(arguments)
+
+        async def everything() -> int:
+            numbers = iter(range(arguments.requests))
+            async with anthropic.AsyncAnthropic(api_key="k", base_url=address, max_retries=0) as client:
+
+                async def one() -> int:
+                    done = 0
+                    for number in numbers:
+                        message = await client.messages.create(**_body(number))
+                        done += bool(message.content)
+                    return done
+
+                return sum(await asyncio.gather(*(one() for _ in range(concurrency))))
+
+        return lambda: _figures(arguments, address, asyncio.run(everything()), concurrency)
+
+    return case
+
+
+def ours(concurrency: int) -> harness.Case:
+    """``models.backends.run``: requests and replies in the journal, paced, parsed."""
+
+    def case(arguments: argparse.Namespace) -> harness.Timed:
+        import models.asking  # noqa: F401  # the imports are not timed
+        from models.backends import BackendSettings, run
+        from models.prices import read_prices
+        from models.remedies import ask
+        from models.request import Request
+        from models.roles import read_roles
+
+        address = _server(arguments)
+        os.environ.update(ANTHROPIC_BASE_URL=address, ANTHROPIC_API_KEY="k")
+        journal = Path(tempfile.mkdtemp(dir=arguments.folder)) / "journal.sqlite"
+        settings = BackendSettings(
+            "messages", read_roles(), read_prices(), journal, concurrency=concurrency, quiet=True
+        )
+        requests = [
+            Request(f"perf/{n}", "memory", (), f"{_PROMPT}{n}", "perf", "0", lambda: "", max_tokens=_MAX_TOKENS)
+            for n in range(arguments.requests)
+        ]
+
+        def timed() -> Mapping[str, Any]:
+            replies = run([functools.partial(ask, request) for request in requests], settings)
+            return _figures(arguments, address, sum(reply.status == "answered" for reply in replies), concurrency)
+
+        return timed
+
+    return case
+
+
+def peer(name: str, concurrency: int) -> harness.Case:
+    """Another framework, as its users run it (``perf/peers.py``), from the environment ``--peers``."""
+
+    def case(arguments: argparse.Namespace) -> harness.Timed:
+        address = _server(arguments)
+        python = Path(arguments.peers) / "bin" / "python"
+        process = subprocess.Popen(
+            [str(python), str(_PEERS), name, address, str(arguments.requests), str(concurrency)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin and process.stdout
+        if process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{name} did not start")
+        start, lines = process.stdin, process.stdout
+
+        def timed() -> Mapping[str, Any]:
+            start.write("go\n")
+            start.flush()
+            done = int(lines.readline())
+            process.wait()
+            return _figures(arguments, address, done, concurrency)
+
+        return timed
+
+    return case
+
+
+def _body(number: int) -> dict[str, Any]:
+    messages = [{"role": "user", "content": f"{_PROMPT}{number}"}]
+    return {"model": _MODEL, "max_tokens": _MAX_TOKENS, "messages": messages}
+
+
+def _server(arguments: argparse.Namespace) -> str:
+    """Start the rehearsal server in another process; it goes with this one."""
+    words = [
+        "--port",
+        "0",
+        "--latency",
+        str(arguments.latency),
+        "--composer",
+        "perf.dispatch:prose",
+        "--json",
+        "--quiet",
+    ]
+    process = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *words], stdout=subprocess.PIPE)
+    atexit.register(process.terminate)
+    assert process.stdout
+    lines = b""
+    while b"}" not in lines:
+        lines += process.stdout.readline()
+    address: str = json.loads(lines)["address"]
+    return address
+
+
+def prose(body: Mapping[str, Any]) -> str:
+    """The server's answers: about 3 KB, made without effort, so that the server is not what is measured."""
+    return _THREE_KB
+
+
+_THREE_KB = (
+    "I remember the kitchen table and how my aunt folded the letter twice before she said a word to me. " * 31
+)[:3000]
+
+
+def _figures(arguments: argparse.Namespace, address: str, done: int, concurrency: int) -> dict[str, Any]:
+    with urllib.request.urlopen(f"{address}/_stats") as response:
+        stats = json.load(response)
+    if done != arguments.requests or stats["answered"] != done:
+        raise RuntimeError(f"{done} of {arguments.requests} done, {stats['answered']} answered by the server")
+    ideal = math.ceil(arguments.requests / concurrency) * arguments.latency
+    return {"answered": done, "ideal_s": round(ideal, 2), "server_cpu_s": round(stats["cpu_seconds"], 2)}
+
+
+def _arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--requests", type=int, default=2000, metavar="N", help="requests (default: 2000)")
+    made.add_argument("--latency", type=float, default=0.2, metavar="S", help="seconds of the server (default: 0.2)")
+    made.add_argument("--folder", metavar="DIR", help="where the journal is put (default: the temporary folder)")
+    made.add_argument("--peers", metavar="DIR", help="environment that holds distilabel and data-designer")
+
+
+def _comparison(concurrency: int, most: float, peers: bool) -> harness.Comparison:
+    cases = {"floor": floor(concurrency), "ours": ours(concurrency), "sdk": sdk(concurrency)}
+    ideal = math.ceil(2000 / concurrency) * 0.2
+    promises = [harness.Promise("ours", "floor", ideal / most)]
+    if peers:
+        for name in ("distilabel", "data_designer"):
+            cases[name] = peer(name, concurrency)
+            promises.append(harness.Promise("ours", name, 4 if concurrency > 64 else 1.5))
+    return harness.Comparison(f"{concurrency} in flight", cases, base="floor", promises=tuple(promises))
+
+
+if __name__ == "__main__":
+    with_peers = any(word.startswith("--peers") for word in sys.argv)
+    limits = {64: 6.9, 256: 2.7}  # seconds for 2,000 requests
+    comparisons = [_comparison(width, limits[width], with_peers) for width in _WIDTHS]
+    raise SystemExit(harness.main("perf.dispatch", comparisons, add_arguments=_arguments))
