@@ -30,6 +30,8 @@ from schemas.errors import RequestError
 
 MIB = 1 << 20
 
+_ARCHIVE = re.compile(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$")
+
 # What the readers raise for a damaged archive.
 _UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError)
 
@@ -99,11 +101,13 @@ def _root(names: Sequence[str], path: Path, layout: Layout, suffix: re.Pattern[s
     """The folder within ``path`` that holds most files of the layout."""
     found = Counter((match["root"] or "") for name in names if (match := suffix.fullmatch(name)))
     if not found:
+        archives = sorted(file.name for file in path.glob("*") if _ARCHIVE.search(file.name)) if path.is_dir() else []
+        give = f"the archive itself: {archives[0]}" if archives else "the folder or archive that its authors publish"
         raise RequestError(
             f"nothing of {layout.title}",
             path,
             expected=f"files like {', '.join(layout.examples)}",
-            mend="Give the folder or archive that its authors publish",
+            mend=f"Give {give}",
         )
     best = max(found.values())
     roots = sorted(root for root, count in found.items() if count == best)

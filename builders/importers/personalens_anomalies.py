@@ -103,12 +103,12 @@ def _user(staged: Stage, row_id: str, row: Row, domains: Sequence[str]) -> None:
         field, _, domain = entry["field"].partition(".")
         if domain:
             staged.find("stray_key", "users", row_id, field, f"published as {entry['value']}", entry["value"])
+    off = {entry["domain"] for entry in row["interests"] if not entry["active"]}
     for field in ("interests", "affinities", "interactions"):
-        has = {entry["domain"] for entry in row[field]}
+        has = {entry["domain"] for entry in row[field]} | (off if field != "interests" else set())
         for domain in domains:
             if domain not in has:
                 staged.find("domain_absent", "users", row_id, field, f"without {domain}", domain)
-    off = {entry["domain"] for entry in row["interests"] if not entry["active"]}
     if kept := off & {entry["domain"] for field in ("affinities", "interactions") for entry in row[field]}:
         message = f"{len(kept)} of {len(off)} domains that are off are kept: {', '.join(sorted(kept))}"
         staged.find("mask_not_applied", "users", row_id, "affinities", message)
