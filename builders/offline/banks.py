@@ -1,0 +1,150 @@
+"""The phrase banks, read once: scenes (plot frames), voices (one a trait and pole) and shared wordings.
+
+``banks/README.md`` describes the format for those who write them; ``python -m builders.offline.lint``
+checks what they wrote.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import unknown
+
+FOLDER = Path(__file__).parent / "banks"
+
+# Which ages a band of scenes serves, and which language it is written in.
+BANDS = {
+    "child": (6, 12, "child"),
+    "teen": (13, 18, "teen"),
+    "young": (19, 32, "adult"),
+    "mature": (33, 50, "adult"),
+    "adult": (19, 50, "adult"),
+}
+LANGUAGES = ("child", "teen", "adult")
+# Lists of a voice that a language draws on, its own first.
+SHARED = {"child": ("child", "all"), "teen": ("teen", "older", "all"), "adult": ("adult", "older", "all")}
+
+ANY_DAY = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAYS = {"any": ANY_DAY, "working": ANY_DAY[:5], "weekend": ANY_DAY[5:], "school": ANY_DAY[:5]}
+ANY_HOUR = ("morning", "midday", "afternoon", "evening")
+HOURS = {"any": ANY_HOUR, "day": ANY_HOUR[:3], "late": ("evening", "night"), "all": (*ANY_HOUR, "night")}
+ANY_SEASON = ("spring", "summer", "autumn", "winter")
+BEATS = ("open", "setup", "arrive", "press", "face", "away", "close", "after")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A plot frame: who, where, when, what goes wrong, and how it ends. Lines are templates.
+
+    ``beats`` holds the alternatives of each beat; ``variants`` the values of the handles, one set chosen
+    for a memory; ``once`` further slots, one value each chosen for a memory.
+    """
+
+    id: str
+    band: str
+    domain: str
+    tiers: str
+    ages: tuple[int, int]
+    setting: str
+    place: tuple[str, ...]
+    days: tuple[str, ...]
+    hours: tuple[str, ...]
+    seasons: tuple[str, ...]
+    weather: tuple[str, ...]
+    term: bool
+    cast: Mapping[str, str]
+    variants: tuple[Mapping[str, str], ...]
+    once: Mapping[str, tuple[str, ...]]
+    feel: tuple[str, ...]
+    summary: tuple[str, ...]
+    triggers: tuple[str, ...]
+    tags: tuple[str, ...]
+    beats: Mapping[str, tuple[str, ...]] = field(repr=False)
+
+    @property
+    def language(self) -> str:
+        """Which of the three languages (child, teen, adult) the lines are written in."""
+        return BANDS[self.band][2]
+
+
+@functools.cache
+def bank(name: str) -> dict[str, Any]:
+    """A bank of shared wordings, as it stands in its file."""
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+
+
+@functools.cache
+def scenes() -> tuple[Scene, ...]:
+    """All scenes, in order of file and place in it."""
+    return tuple(scene for path in sorted((FOLDER / "scenes").glob("*.toml")) for scene in read_scenes(path))
+
+
+def read_scenes(path: Path) -> list[Scene]:
+    """The scenes of one file ``<band>_<domain>*.toml``."""
+    band, domain = path.stem.split("_", 1)
+    domain = domain.split(".")[0]
+    return [_scene(raw, band, domain) for raw in tomllib.loads(path.read_text("utf-8"))["scene"]]
+
+
+def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
+    low, high, _ = BANDS[band]
+    days = raw.get("days", "any")
+    return Scene(
+        id=raw["id"],
+        band=band,
+        domain=domain,
+        tiers=raw["tiers"],
+        ages=tuple(raw.get("ages", (low, high))),
+        setting=raw["setting"],
+        place=tuple(raw["place"]),
+        days=DAYS[days] if isinstance(days, str) else tuple(days),
+        hours=_spread(raw.get("hours", "any"), HOURS),
+        seasons=tuple(raw.get("seasons", ANY_SEASON)),
+        weather=tuple(raw.get("weather", ())),
+        term=days == "school",
+        cast=raw.get("cast", {}),
+        variants=tuple(raw["variants"]),
+        once={name: tuple(values) for name, values in raw.get("once", {}).items()},
+        feel=tuple(raw["feel"]),
+        summary=tuple(raw["summary"]),
+        triggers=tuple(raw["triggers"]),
+        tags=tuple(raw["tags"]),
+        beats={name: tuple(raw[name]) for name in BEATS if name in raw},
+    )
+
+
+def _spread(value: str | list[str], named: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return named[value] if isinstance(value, str) else tuple(value)
+
+
+@functools.cache
+def voice(archetype: str) -> dict[str, Any]:
+    """The voice of an archetype (``N-High`` … ``Neutral``)."""
+    path = FOLDER / "voices" / f"{archetype.lower().replace('-', '_')}.toml"
+    if not path.is_file():
+        raise unknown("voice", archetype, (p.stem for p in path.parent.glob("*.toml")))
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+@functools.cache
+def spoken(archetype: str, pattern: int | None, beat: str, language: str) -> tuple[str, ...]:
+    """The lines a voice has for a beat in a language: of one core pattern, or in general (pattern None)."""
+    part = voice(archetype)
+    if pattern is not None:
+        part = part["pattern"][pattern]
+    lists: Mapping[str, list[str]] = part.get(beat, {})
+    return tuple(line for name in SHARED[language] for line in lists.get(name, ()))
+
+
+@functools.cache
+def pieces(name: str, *path: str) -> tuple[str, ...]:
+    """A list of a shared bank, by its path; empty where there is none."""
+    part: Any = bank(name)
+    for step in path:
+        part = part.get(step, {})
+    return tuple(part)

@@ -1,0 +1,169 @@
+"""Who and what of a life is in a memory, and how the text names them.
+
+A scene asks for roles (``other = "friend|classmate"``); the facts of the life ledger that hold at the
+age answer, or, where the bank allows it, an unnamed person nobody will meet again. The text is written
+with marks; ``named`` puts the names in at the end: the first mention introduces ("my friend Ines"), later
+ones do not ("Ines"), and what was mentioned is what the memory refers to. Bank: ``banks/cast.toml``.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from builders.ledgers import pronoun, valid_at
+from builders.offline.banks import bank
+from builders.offline.grammar import capital
+from schemas.tables import Row
+
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_MARK = re.compile(f"{_OPEN}([a-zA-Z_]+){_CLOSE}('s)?")
+_QUOTE = '"'
+
+_FORMS = {
+    "she": {"he": "she", "him": "her", "his": "her", "hers": "hers", "himself": "herself", "was": "was", "has": "has"},
+    "he": {"he": "he", "him": "him", "his": "his", "hers": "his", "himself": "himself", "was": "was", "has": "has"},
+    "they": {
+        "he": "they", "him": "them", "his": "their", "hers": "theirs", "himself": "themselves", "was": "were", "has": "have",
+    },
+    "it": {"he": "it", "him": "it", "his": "its", "hers": "its", "himself": "itself", "was": "was", "has": "has"},
+}  # fmt: skip
+_DWELLINGS = ("flat", "house", "room")
+_SAID = {"f": "she", "m": "he"}
+# Gender words a pronoun implies, for children of the character.
+_OFFSPRING = {"she": "daughter", "he": "son", "they": "child"}
+
+# Words that follow a person's slot and a dot.
+FORMS = frozenset({*_FORMS["she"], "call", "role", "detail"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody or something in a memory: ``first`` and ``later`` mentions, how it is addressed, its fact."""
+
+    first: str
+    later: str
+    call: str
+    said: str
+    role: str
+    detail: str
+    fact: str | None
+
+    def form(self, name: str) -> str:
+        """A pronoun (``he`` for whichever of he, she and they it is, …), or ``call``, ``role``, ``detail``."""
+        if name in {"call", "role", "detail"}:
+            return str(getattr(self, name))
+        return _FORMS[self.said][name]
+
+
+def mark(slot: str) -> str:
+    """What stands for a member until it is named."""
+    return f"{_OPEN}{slot}{_CLOSE}"
+
+
+class Cast:
+    """The facts that hold at an age, ready to be cast in a language (child, teen, adult)."""
+
+    def __init__(self, ledger: Sequence[Row], age: int, language: str) -> None:
+        self._facts = valid_at(ledger, age)
+        self._age = age
+        self._language = language
+
+    def member(self, query: str, taken: Collection[str | None], rng: random.Random) -> Member | None:
+        """Somebody for ``a|b|c`` (the first that anyone answers), none of the facts or names ``taken``; or None."""
+        for name in query.split("|"):
+            rule = bank("cast")["query"][name]
+            answers = [fact for fact in self._facts if fact["fact_id"] not in taken and self._fits(fact, rule)]
+            if answers:
+                return self.known(rng.choice(answers))
+            if "extra" in rule:
+                options = [extra for extra in bank("cast")["extra"][rule["extra"]] if extra[1] not in taken]
+                if options:
+                    first, later, gender = rng.choice(options)
+                    return Member(first, later, "", _SAID[gender], rule["extra"].replace("_", " "), "", None)
+        return None
+
+    def can(self, query: str) -> bool:
+        """Whether anyone answers a query."""
+        return any(
+            "extra" in (rule := bank("cast")["query"][name]) or any(self._fits(fact, rule) for fact in self._facts)
+            for name in query.split("|")
+        )
+
+    def place(self, words: Collection[str], rng: random.Random) -> Member | None:
+        """A place of the ledger whose role is among ``words``, or None."""
+        answers = [fact for fact in self._facts if fact["kind"] == "place" and fact["role"] in words]
+        return self.known(rng.choice(answers)) if answers else None
+
+    def one(self, kind: str) -> Row | None:
+        """The fact of a kind that began last (the present home, school or job), or None."""
+        answers = [fact for fact in self._facts if fact["kind"] == kind]
+        return max(answers, key=lambda fact: (fact["from_age"], fact["fact_id"]), default=None)
+
+    def _fits(self, fact: Row, rule: Mapping[str, Any]) -> bool:
+        if fact["kind"] not in rule.get("kinds", ()):
+            return False
+        role = fact["role"]
+        if "roles" in rule and role not in rule["roles"]:
+            return False
+        if "has" in rule and not any(word in role for word in rule["has"]):
+            return False
+        if any(word in role for word in rule.get("without", ())):
+            return False
+        if rule.get("works") and role == "composer on the other end of the mail":
+            return False
+        low, high = rule.get("years", (0, 99))
+        return bool(low <= self._age - fact["from_age"] <= high)
+
+    def known(self, fact: Row) -> Member:
+        """A fact as a member."""
+        said = pronoun(fact)
+        noun = next((word for word in _DWELLINGS if word in fact["role"]), "place")
+        first, later, call = (
+            form.format(name=fact["name"] or "", role=_role(fact["role"]), noun=noun, offspring=_OFFSPRING.get(said, "child"))
+            for form in _forms(fact["kind"], fact["role"], self._language)
+        )
+        role, _, rest = first.partition(" from the ")
+        if fact["kind"] == "friend" and rest and fact["name"] not in role:
+            # "my friend from the choir Ines" reads better as "my friend Ines from the choir".
+            first = f"{role} {fact['name']} from the {rest.removesuffix(' ' + fact['name'])}"
+        return Member(first, later, call, said, fact["role"], fact["detail"], fact["fact_id"])
+
+
+@functools.cache
+def _forms(kind: str, role: str, language: str) -> tuple[str, str, str]:
+    named = bank("cast")["named"]
+    first, later, call = named[language].get(role) or named[language].get(kind) or named["role"].get(role) or named["kind"][kind]
+    return first, later, call
+
+
+def _role(role: str) -> str:
+    return role if role[:2].isupper() else role[:1].lower() + role[1:]
+
+
+def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:
+    """The text with names for marks, and the facts it mentions, in order of mention.
+
+    In speech and before a possessive nobody is introduced.
+    """
+    met: set[str] = set()
+    facts: list[str] = []
+
+    def name(found: re.Match[str]) -> str:
+        slot, possessive = found[1].lower(), found[2] or ""
+        member = members[slot]
+        if member.fact and member.fact not in facts:
+            facts.append(member.fact)
+        spoken = text.count(_QUOTE, 0, found.start()) % 2 == 1
+        if slot in met or spoken or possessive:
+            said = member.later
+        else:
+            said = member.first
+            met.add(slot)
+        return (capital(said) if found[1][0].isupper() else said) + possessive
+
+    return _MARK.sub(name, text), facts

@@ -1,0 +1,179 @@
+"""One memory being told: its beats in order, cut to length, with everybody named.
+
+Rubin's five dimensions are beats, so no memory lacks one: the senses (``ambience``, ``notice``), what was
+said (in the scene's own beats), what was thought (``think``), the body (``body``) and what came of it
+within the week (``after``, ``night``). HEART-BENCH appendices B.3 and G.2. In tiers A and B the turn is
+the voice's own core pattern (``think``, ``act``) and the outcome depends on whether it faced the matter;
+in tiers C and D it is plain life with a trace of the voice (``small``).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from builders.offline.banks import pieces, spoken
+from builders.offline.cast import mark, named
+from builders.offline.grammar import Template, parse, parse_line, render, tidy
+from builders.offline.scenes import Frame
+from schemas.randomness import rng_for
+
+# Paragraphs of beats; a beat with "?" is told only where there is room.
+_TURNING = (
+    ("open", "ambience", "where?", "setup", "portrait?", "weather?", "ambience?"),
+    ("notice", "arrive", "body"),
+    ("think", "press", "act", "outcome"),
+    ("close", "ambience?", "after", "night"),
+)
+_PLAIN = (
+    ("open", "ambience", "where?", "weather?", "setup", "portrait?", "ambience?"),
+    ("arrive", "body", "small", "press", "outcome"),
+    ("close", "ambience?", "after", "small?"),
+)
+_BY_VOICE = frozenset({"notice", "night", "small"})
+_BY_PATTERN = frozenset({"think", "act"})
+_LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
+
+# No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
+SHORTEST, LONGEST = 2040, 4380
+
+
+@dataclass
+class _Part:
+    """A stretch of the text: where it stands, and whether it may be left out."""
+
+    paragraph: int
+    optional: bool
+    text: str
+
+
+class Teller:
+    """Tells frames of one character; keeps the order in which its lines take turns."""
+
+    def __init__(self, character_id: str, seed: int) -> None:
+        self._who = character_id
+        self._seed = seed
+        self._turns: dict[tuple[str, int], list[int]] = {}
+
+    def tell(self, frame: Frame, length: float, salt: int = 0) -> tuple[str, list[str]]:
+        """The narrative, near ``length`` characters, and the facts it mentions; another ``salt``, other words."""
+        rng = rng_for(self._seed, "heart", "words", frame.plan.id, salt)
+        parts = self._parts(frame, rng, salt)
+        kept = _fitted(parts, length, rng)
+        paragraphs: dict[int, list[str]] = {}
+        for part in kept:
+            paragraphs.setdefault(part.paragraph, []).append(part.text)
+        text, facts = named("\n\n".join(tidy(" ".join(texts)) for texts in paragraphs.values()), frame.members)
+        return tidy(text), facts
+
+    def phrase(self, frame: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
+        """One of some lines, rendered for a short field."""
+        rng = rng_for(self._seed, "heart", key, frame.plan.id, salt)
+        said = render(parse(self._turn(lines, key, frame.plan.number + salt)), scope(frame, rng), _chooser(rng))
+        return tidy(named(said, frame.members)[0])
+
+    def _parts(self, frame: Frame, rng: random.Random, salt: int) -> list[_Part]:
+        order = _TURNING if frame.plan.pattern is not None else _PLAIN
+        fill, choose = scope(frame, rng), _chooser(rng)
+        used: set[str] = set()
+        parts: list[_Part] = []
+        for number, paragraph in enumerate(order):
+            for beat in paragraph:
+                name = beat.rstrip("?")
+                lines = [line for line in _lines(frame, name) if line not in used]
+                if not lines:
+                    continue
+                line = self._turn(lines, f"{name}/{len(lines)}", frame.plan.number + salt + len(used))
+                used.add(line)
+                for optional, template in parse_line(line):
+                    text = render(template, fill, choose).strip()
+                    if text:
+                        parts.append(_Part(number, optional or beat.endswith("?"), text))
+        return parts
+
+    def _turn(self, lines: Sequence[str], key: str, number: int) -> str:
+        """The line whose turn it is: all lines take turns over the numbers, in an order of the character's own."""
+        size = len(lines)
+        if (key, size) not in self._turns:
+            self._turns[key, size] = rng_for(self._seed, "heart", "turns", f"{self._who}/{key}").sample(range(size), size)
+        return lines[self._turns[key, size][number % size]]
+
+
+def scope(frame: Frame, rng: random.Random):  # type: ignore[no-untyped-def]
+    """What fills the slots of a frame's lines."""
+    choose = _chooser(rng)
+
+    def fill(name: str) -> str:
+        head, _, form = name.partition(".")
+        if head in frame.members:
+            return frame.members[head].form(form) if form else mark(head)
+        said = frame.handles.get(name) or frame.moment.words(name)
+        if said is None:
+            words = pieces("words", name)
+            if not words:
+                raise KeyError(f"{name} in scene {frame.scene.id}")
+            said = words[choose(len(words))]
+        return render(_template(said), fill, choose)
+
+    return fill
+
+
+def _template(text: str) -> Template:
+    return parse(text)
+
+
+def _chooser(rng: random.Random):  # type: ignore[no-untyped-def]
+    # Much faster than randrange, and as even as needed for a handful of wordings.
+    return lambda count: int(rng.random() * count)
+
+
+def _lines(frame: Frame, beat: str) -> Sequence[str]:
+    if beat == "outcome":
+        return frame.scene.beats[frame.stance]
+    if beat in frame.scene.beats:
+        return frame.scene.beats[beat]
+    if beat in _BY_VOICE:
+        return spoken(frame.archetype, None, beat, frame.language)
+    if beat in _BY_PATTERN:
+        return spoken(frame.archetype, frame.plan.pattern, beat, frame.language)
+    if beat == "body":
+        return _body(frame)
+    if beat == "ambience":
+        return _ambience(frame.scene.setting, frame)
+    if beat == "weather":
+        side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
+        return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
+    if beat == "portrait":
+        return pieces("portraits", frame.language) if frame.members["other"].detail else ()
+    if beat == "where":
+        known = "ground" in frame.members
+        return pieces("portraits", "where", "child" if frame.language == "child" else "older") if known else ()
+    return ()
+
+
+def _ambience(setting: str, frame: Frame) -> Sequence[str]:
+    if frame.language == "child":
+        return pieces("settings", setting, "child")
+    return (*pieces("settings", setting, "any"), *pieces("settings", setting, frame.moment.part))
+
+
+def _body(frame: Frame) -> Sequence[str]:
+    """What the body did: the voice's own way where it has one, else what bodies do at that strength of feeling."""
+    level = next(name for limit, name in _LEVELS if frame.plan.intensity < limit)
+    own = spoken(frame.archetype, None, f"body_{level}", frame.language)
+    return own or pieces("body", "child" if frame.language == "child" else "older", level)
+
+
+def _fitted(parts: Sequence[_Part], length: float, rng: random.Random) -> list[_Part]:
+    """The parts that stay: all that must, and as many others, in chance order, as bring it nearest to ``length``."""
+    total = sum(len(part.text) + 1 for part in parts if not part.optional)
+    chosen: set[int] = set()
+    spare = [index for index, part in enumerate(parts) if part.optional]
+    rng.shuffle(spare)
+    for index in spare:
+        size = len(parts[index].text) + 1
+        if total + size / 2 <= length:
+            chosen.add(index)
+            total += size
+    return [part for index, part in enumerate(parts) if not part.optional or index in chosen]
