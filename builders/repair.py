@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from builders.briefing import REWRITABLE, Briefing, repair_prompt
@@ -45,54 +45,57 @@ class Desk:
 
 @dataclass
 class Mended:
-    """Rows after repair: ``found`` and ``repaired`` count defects by code, ``open`` are the findings that stay."""
+    """Rows after repair. ``found`` and ``repaired`` count defects by code; a defect is a code at a field of a row.
+
+    ``open`` are the findings that stay, of any severity.
+    """
 
     rows: list[Row]
-    found: Counter[str] = field(default_factory=Counter)
-    repaired: Counter[str] = field(default_factory=Counter)
-    open: list[Finding] = field(default_factory=list)
+    found: Counter[str]
+    repaired: Counter[str]
+    open: list[Finding]
 
 
 def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
     """Repair the rows of a window; requests go out in order of row and field."""
     by_id = {row["id"]: row for row in rows}
     attempts: Counter[tuple[str, str, str]] = Counter()
-    findings = desk.audit(list(by_id.values()))
-    done = Mended([], found=Counter(code for _, _, code in _defects(findings, by_id)))
-    while True:
-        due = _due(findings, by_id, attempts)
-        if not due:
-            break
+    findings = _own(desk.audit(list(by_id.values())), by_id)
+    seen = defects(findings)
+    while due := _due(findings, attempts):
         for (row_id, name), wrong in due.items():
             for code in {finding.code: None for finding in wrong}:
                 attempts[row_id, name, code] += 1
             attempt = max(attempts[row_id, name, finding.code] for finding in wrong)
             by_id[row_id] = yield from _rewritten(by_id[row_id], name, wrong, attempt, desk)
-        before = _defects(findings, by_id)
-        findings = desk.audit(list(by_id.values()))
-        done.repaired.update(code for _, _, code in before - _defects(findings, by_id))
-    done.rows, done.open = list(by_id.values()), [finding for finding in findings if finding.row_id in by_id]
-    return done
+        findings = _own(desk.audit(list(by_id.values())), by_id)
+        seen |= defects(findings)
+    mended = seen - defects(findings)
+    return Mended(list(by_id.values()), _by_code(seen), _by_code(mended), findings)
 
 
-def _defects(findings: Sequence[Finding], by_id: Mapping[str, Row]) -> set[tuple[str, str, str]]:
-    """Row, field and code of every error in the window's own rows."""
-    return {
-        (finding.row_id, _field(finding), finding.code)
-        for finding in findings
-        if finding.severity == "error" and finding.row_id in by_id
-    }
+def defects(findings: Sequence[Finding]) -> set[tuple[str, str, str]]:
+    """Row, field and code of every error: two errors of a kind in one field are one defect."""
+    return {(each.row_id, _field(each), each.code) for each in findings if each.severity == "error"}
+
+
+def _own(findings: Sequence[Finding], by_id: Mapping[str, Row]) -> list[Finding]:
+    return [finding for finding in findings if finding.row_id in by_id]
+
+
+def _by_code(found: set[tuple[str, str, str]]) -> Counter[str]:
+    return Counter(code for _, _, code in found)
 
 
 def _due(
-    findings: Sequence[Finding], by_id: Mapping[str, Row], attempts: Mapping[tuple[str, str, str], int]
+    findings: Sequence[Finding], attempts: Mapping[tuple[str, str, str], int]
 ) -> dict[tuple[str, str], list[Finding]]:
     """The errors to repair now, by row and field: those a rewriting can mend and that have attempts left."""
     due: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         name = _field(finding)
         tried = attempts[finding.row_id, name, finding.code]
-        if finding.severity == "error" and finding.row_id in by_id and name in REWRITABLE and tried < ATTEMPTS:
+        if finding.severity == "error" and name in REWRITABLE and tried < ATTEMPTS:
             due[finding.row_id, name].append(finding)
     return dict(sorted(due.items()))
 

@@ -105,7 +105,7 @@ def read_part(window: Window) -> Part | None:
 
 def write_window(window: Window) -> Chain[int]:
     """The chain of a window: writes its part and returns how many memories it has."""
-    room = _Room(window)
+    room = Room(window)
     pieces, failures = yield from ask_pieces([plan.id for plan in window.plans], room.make, room.keep, BATCH)
     desk = Desk(window.name, room.plans, room.briefing, room.audit, lambda *asked: room.writer.rewrite(*asked))
     mended = yield from mend(list(pieces.values()), desk)
@@ -125,15 +125,18 @@ def _save(window: Window, mended: Mended, failures: Sequence[Failure]) -> None:
     write_whole(window.file, [orjson.dumps(part)])
 
 
-class _Room:
-    """The state of a window while it is written: what was asked, what came, which contexts are taken."""
+class Room:
+    """The state of a window while it is written: what was asked, what came, which contexts are taken.
 
-    def __init__(self, window: Window) -> None:
+    ``contexts`` are taken already, beside those of the memories the stage has.
+    """
+
+    def __init__(self, window: Window, contexts: Sequence[str] = ()) -> None:
         self.window = window
         self.plans = {plan.id: plan for plan in window.plans}
         self.briefing = Briefing(window.character, window.ledger, window.stage)
         self._facts = {fact["fact_id"]: fact for fact in window.ledger}
-        self._contexts = [row["context"] for row in window.kept]
+        self._contexts = [*(row["context"] for row in window.kept), *contexts]
 
     @functools.cached_property
     def writer(self) -> Writer:

@@ -1,0 +1,109 @@
+"""Memories: a thousand autobiographical episodes a character, from one command.
+
+HEART-BENCH 3.2 stages 2 and 3, appendix B.2 to B.6. The plan says how many at which age and how strong,
+the ledger what is true when, a writer (offline, or a model) finds the words; audits look for defects, repair
+mends them. Windows of a character are written side by side and kept one by one: a run that was interrupted
+goes on where it was, and ends with the same bytes.
+
+    python -m builders.memories --char CHAR_04
+    python -m builders.memories
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from builders import forecast, overview, runs
+from builders.plan import PRESETS
+from models.backends import BackendSettings, add_backend_arguments, backend_settings
+from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say
+from schemas.workspace import Workspace
+
+TOTAL = 1000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write memories; see ``--help``."""
+    made = parser(
+        "builders.memories",
+        "Write autobiographical memories for one character or all: plan, write, audit, repair.",
+        "python -m builders.memories --char CHAR_04",
+    )
+    made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
+    made.add_argument(
+        "--char", action="append", default=[], metavar="ID", help="a character; may be given again (default: all)"
+    )
+    made.add_argument(
+        "--stage", action="append", default=[], metavar="STAGE", help="a life stage; may be given again (default: all)"
+    )
+    made.add_argument(
+        "--count", type=_number, default=TOTAL, metavar="N", help=f"memories a character (default: {TOTAL})"
+    )
+    made.add_argument(
+        "--intensities",
+        choices=PRESETS,
+        default=PRESETS[0],
+        help="ranges of the tiers: those the published corpus fits (default), or those the paper's prompt prints",
+    )
+    made.add_argument("--workers", type=_number, metavar="N", help="processes of the offline writer (default: cores)")
+    how = made.add_mutually_exclusive_group()
+    how.add_argument("--resume", action="store_true", help="go on where an earlier run stopped (the default)")
+    how.add_argument("--fresh", action="store_true", help="write anew, built memories that were changed by hand too")
+    made.add_argument("--dry-run", action="store_true", help="say what would be written and what it would cost")
+    add_backend_arguments(made)
+    return run(_command, made, argv)
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1,000,000")
+    return int(text)
+
+
+def _command(parsed: argparse.Namespace) -> int:
+    space = Workspace(parsed.workspace, parsed.benchmark)
+    settings = backend_settings(parsed, parsed.benchmark)
+    order = runs.Order(parsed.char, parsed.stage, parsed.count, parsed.intensities, parsed.seed, parsed.fresh)
+    if parsed.dry_run:
+        return _foresee(parsed, runs.tasks(space, order, settings), settings)
+    with space.lock():
+        tasks = runs.tasks(space, order, settings)
+        windows = [window for task in tasks for window in task.asked]
+        runs.settle(space, tasks, parsed.seed)
+        if parsed.fresh:
+            for window in windows:
+                window.file.unlink(missing_ok=True)
+        runs.write(windows, settings, parsed.workers, parsed.quiet or parsed.json)
+        done = {task.who: runs.assemble(space, task) for task in tasks}
+        runs.set_aside(space, {who: parts for who, (_, parts) in done.items()})
+    return _report(parsed, space, [written for written, _ in done.values()])
+
+
+def _foresee(parsed: argparse.Namespace, tasks: Sequence[runs.Task], settings: BackendSettings) -> int:
+    document = forecast.forecast([window for task in tasks for window in task.asked], settings)
+    if parsed.json:
+        print_json({"benchmark": parsed.benchmark, "seed": parsed.seed, **document})
+    for line in forecast.lines(document):
+        say(line, quiet=parsed.quiet or parsed.json)
+    return DONE
+
+
+def _report(parsed: argparse.Namespace, space: Workspace, written: Sequence[overview.Written]) -> int:
+    document = overview.overview(written)
+    if parsed.json:
+        where = {"workspace": str(space.folder), "backend": parsed.backend, "seed": parsed.seed}
+        print_json({"benchmark": parsed.benchmark, **where, **document})
+    for line in overview.lines(document):
+        say(line, quiet=parsed.quiet or parsed.json)
+    if document["missing"]:
+        say(f"see {space.folder / runs.FAILED}; run the same command again to ask for them", quiet=parsed.quiet)
+        return MACHINE_FAILED
+    if document["open"]:
+        say(f"for a person to look at: {space.folder / runs.REVIEW}", quiet=parsed.quiet)
+        return FINDINGS
+    return DONE
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
