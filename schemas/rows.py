@@ -87,6 +87,24 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     sync_folder(path.parent)
 
 
+def sweep(folder: Path) -> None:
+    """Remove what killed writers left behind: unfinished files of processes that are no more."""
+    for aside in folder.rglob(".*.part"):
+        pid = aside.name.split(".")[-2]
+        if aside.is_file() and pid.isdigit() and not _alive(int(pid)):
+            aside.unlink(missing_ok=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def sync_folder(folder: Path) -> None:
     """Force a folder's entries to disk, so that a rename in it outlives a power cut."""
     handle = os.open(folder, os.O_RDONLY)

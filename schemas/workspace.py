@@ -22,7 +22,7 @@ import orjson
 from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
 from schemas.locks import held
-from schemas.rows import read_jsonl, write_jsonl, write_whole
+from schemas.rows import read_jsonl, sweep, write_jsonl, write_whole
 from schemas.tables import Benchmark, Row, benchmark
 from schemas.version import code_digest, package_version
 
@@ -125,4 +125,5 @@ class Workspace:
             stamp = self.folder / "workspace.json"
             if not stamp.is_file():
                 write_whole(stamp, [orjson.dumps({"layout": LAYOUT, "benchmark": self.benchmark.name}) + b"\n"])
+            sweep(self.folder)
             yield
