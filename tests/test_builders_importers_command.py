@@ -1,14 +1,18 @@
 """The commands ``builders.importers`` and ``builders.importers.export``: what they write, say, and refuse."""
 
 import os
+import re
 import shutil
 import tarfile
+from pathlib import Path
 
 import importer_samples as samples
 import orjson
 import pytest
 
 from builders.importers.__main__ import main
+from builders.importers.codes import codes
+from builders.importers.codes import main as list_codes
 from builders.importers.export import main as export
 from schemas.rows import read_jsonl
 from schemas.workspace import Workspace
@@ -205,3 +209,15 @@ def test_an_export_refuses_what_it_cannot_do_and_writes_nothing(tmp_path, capsys
     assert export(["heart-published", "--to", str(tmp_path / "again"), *workspace]) == 2
     assert "broken row" in capsys.readouterr().err
     assert not (tmp_path / "again").exists()
+
+
+def test_the_list_of_codes_in_the_docs_is_up_to_date(monkeypatch):
+    monkeypatch.chdir(Path(__file__).resolve().parents[1])
+    assert list_codes(["--check"]) == 0
+
+
+@pytest.mark.parametrize("code", codes().values(), ids=lambda code: code.code)
+def test_every_code_has_the_form_of_the_house_and_says_what_it_means(code):
+    assert re.fullmatch(r"published\.[a-z_]+", code.code)
+    assert code.severity in ("error", "warning", "note")
+    assert code.meaning[0].islower() and len(code.meaning) > 20
