@@ -12,7 +12,8 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -37,19 +38,44 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(prog: str, description: str, example: str) -> argparse.ArgumentParser:
     """A parser with the arguments every command has; ``example`` is shown by ``--help``."""
-    made = _Parser(
-        prog=f"python -m {prog}",
-        description=description,
-        epilog=f"example:\n  {example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    made = _Parser(prog=f"python -m {prog}", description=description, **_form(example))
     add_common(made)
     return made
 
 
+@dataclass(frozen=True)
+class Verb:
+    """A verb of a command: its line of help, an example, its arguments and what it does."""
+
+    help: str
+    example: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def run_verb(prog: str, description: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None) -> int:
+    """Run a command that has verbs, as ``run`` does one that has none; each verb has the common arguments."""
+    first = next(iter(verbs.values()))
+    made = _Parser(prog=f"python -m {prog}", description=description, **_form(first.example))
+    choices = made.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, verb in verbs.items():
+        about = f"{verb.help[0].upper()}{verb.help[1:]}."
+        sub = choices.add_parser(name, help=verb.help, description=about, **_form(verb.example))
+        add_common(sub)
+        verb.add_arguments(sub)
+    return run(lambda args: verbs[args.verb].run(args), made, argv)
+
+
+def _form(example: str) -> dict[str, Any]:
+    return {
+        "epilog": f"example:\n  {example}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+
+
 def add_common(made: argparse.ArgumentParser) -> None:
-    """Add the common arguments; for the subcommands of a command that has verbs."""
+    """Add the common arguments."""
     made.add_argument(
         "--workspace", type=Path, default=DEFAULT_WORKSPACE, metavar="DIR", help="working rows (default: build)"
     )

@@ -1,0 +1,112 @@
+"""What a release says, apart from how it is stored: canonical rows and the digests over them.
+
+The canonical form of a table is its JSON Lines file: rows in order of key, fields in the order of the
+record schema, UTF-8, no spaces, numbers of the schema's kind in their shortest form, one ``\\n`` after
+every row. Its SHA-256 is the table's content digest. Files of a workspace are written in this form,
+so ``cat build/heart/mcqs/*.jsonl | sha256sum`` gives it too wherever the files are in order of key.
+Codec, encodings, row groups and shards leave no trace in it; ``docs/releases.md`` lists what does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from schemas.errors import RequestError
+from schemas.rows import encode
+from schemas.tables import Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ContentDigest:
+    """The running digest of one table, fed row by row in order of key.
+
+    ``rows`` counts what it was fed and ``size`` the bytes of the canonical form.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.size = 0
+        self._sha = hashlib.sha256()
+
+    def update(self, rows: Sequence[Row]) -> None:
+        """Feed rows whose fields stand in the order of the schema."""
+        block = b"".join([encode(row) for row in rows])
+        self.rows += len(rows)
+        self.size += len(block)
+        self._sha.update(block)
+
+    def hexdigest(self) -> str:
+        """The digest so far, in hex."""
+        return self._sha.hexdigest()
+
+
+def digest_of(document: Any) -> str:
+    """SHA-256 of a document as JSON with sorted keys and no spaces, in hex."""
+    return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def schema_digest(schema: pa.Schema) -> str:
+    """The digest of a table's columns: names, types and nullability, all the way down, in order."""
+    return digest_of([_shape(field) for field in schema])
+
+
+def columns(schema: pa.Schema) -> dict[str, str]:
+    """Column -> type, for people and for comparing two releases."""
+    return {field.name: f"{field.type}{'' if field.nullable else ' not null'}" for field in schema}
+
+
+def release_digest(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """The digest of what a release says: name, key, rows, columns and content of every table."""
+    covered = ("key", "rows", "schema_digest", "content_digest")
+    return digest_of({name: {part: table[part] for part in covered} for name, table in tables.items()})
+
+
+def to_batch(
+    rows: Sequence[Row], schema: pa.Schema, table: str, key: Sequence[str]
+) -> tuple[pa.RecordBatch, list[Row]]:
+    """Rows as an Arrow batch that holds exactly these values, and the rows as they come back from it.
+
+    Raises RequestError naming the first row that does not fit, or that would come back different:
+    a field too many, a number with a fraction in an integer column, an integer past 64 bits.
+    """
+    import pyarrow as pa
+
+    try:
+        batch = pa.RecordBatch.from_pylist(list(rows), schema=schema)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        if len(rows) == 1:
+            raise _misfit(rows[0], table, key, None, str(error).splitlines()[0]) from None
+        for row in rows:
+            to_batch([row], schema, table, key)
+        raise
+    stored = batch.to_pylist()
+    for row, back in zip(rows, stored, strict=True):
+        if row != back:
+            field = next(name for name in [*row, *back] if row.get(name, ...) != back.get(name, ...))
+            raise _misfit(row, table, key, field, "a value that the table's schema can hold")
+    return batch, stored
+
+
+def _misfit(row: Row, table: str, key: Sequence[str], field: str | None, expected: str) -> RequestError:
+    row_id = "/".join(str(row.get(column)) for column in key)
+    return RequestError("row does not fit", table, row=row_id, field=field, expected=expected, mend="Mend that row")
+
+
+def _shape(field: pa.Field[Any]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    kind = field.type
+    if pa.types.is_struct(kind):
+        inner: Any = [_shape(kind.field(index)) for index in range(kind.num_fields)]
+    elif pa.types.is_list(kind):
+        inner = [{**_shape(kind.value_field), "name": "element"}]
+    else:
+        inner = None
+    name = "struct" if pa.types.is_struct(kind) else "list" if pa.types.is_list(kind) else str(kind)
+    return {"name": field.name, "type": name, "nullable": field.nullable, "of": inner}

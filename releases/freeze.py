@@ -1,0 +1,239 @@
+"""Freeze a workspace into a release: checked, sorted, written aside, read back, given its name.
+
+The folder appears under its name only when it is complete and verifies, read-only, and is never
+touched again; a freeze that is killed leaves nothing under that name. The manifest is written last.
+The version must be a large enough step from the newest release below it (``releases.versioning``).
+
+    python -m releases freeze heart@0.1.0
+    python -m releases freeze heart@0.2.0 --allow table.row_count --why "a release of two characters"
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from releases import card, gate
+from releases.croissant import croissant
+from releases.diff import diff
+from releases.figures import bars, draw
+from releases.frontmatter import head
+from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
+from releases.names import MANIFEST, Name, add_frozen, newest_below, parse_name
+from releases.opening import Release, open_release
+from releases.parquet import write_table
+from releases.placing import aside, clear, place, writing
+from releases.provenance import Tally
+from releases.source import rows_in_order
+from releases.verify import verify
+from releases.versioning import Change, demand, required
+from schemas.arrow import arrow_schema
+from schemas.command import DONE, FINDINGS, print_json, say
+from schemas.errors import MachineError, RequestError
+from schemas.findings import Finding, counts
+from schemas.workspace import Workspace
+
+HELP = "freeze a workspace into a release"
+EXAMPLE = "python -m releases freeze heart@0.1.0"
+
+_DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
+_SHOWN = 20  # open errors that are listed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is frozen under which name, and where; ``released`` is a date given by a person, or None."""
+
+    name: Name
+    workspace: Workspace
+    frozen: Path
+    released: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the release will lie."""
+        return self.name.folder(self.frozen)
+
+
+def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
+    """Write the release; ``checks`` is what ``gate.check`` found of these rows.
+
+    Raises RequestError for a version that exists or is too small a step, a missing table, a key that
+    occurs twice or a row that does not fit; MachineError when what was written does not read back.
+    """
+    card.texts(plan.name.benchmark)
+    with writing(plan.folder.parent):
+        if plan.folder.exists() or plan.folder.is_symlink():
+            raise RequestError(
+                f"{plan.name} exists", plan.folder, expected="a new version", mend="Releases are never overwritten"
+            )
+        staging = aside(plan.folder)
+        clear(staging)
+        staging.mkdir()
+        try:
+            manifest = _write(plan, checks, staging)
+            problems = verify(staging).problems
+            if problems:
+                raise MachineError(
+                    "what was written does not read back", problems[0], mend="Check the disk, then freeze again"
+                )
+            place(staging, plan.folder)
+        except BaseException:
+            clear(staging)
+            raise
+    return Release(plan.folder, manifest)
+
+
+def _write(plan: Plan, checks: Mapping[str, Any], staging: Path) -> Manifest:
+    tally = Tally()
+    tables: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    for name, table in plan.workspace.benchmark.tables.items():
+        written = write_table(staging, table, tally.watch(name, rows_in_order(plan.workspace, name)))
+        tables[name], sizes[name] = written.entry, written.size
+    document = {
+        "manifest_version": MANIFEST_VERSION,
+        "name": plan.name.benchmark,
+        "version": str(plan.name.version),
+        "title": plan.workspace.benchmark.title,
+        "paper": plan.workspace.benchmark.paper,
+        "license": card.texts(plan.name.benchmark)["license"],
+        "released": plan.released,
+        "parent": None,
+        "tables": tables,
+        "files": _listed(staging),
+        "built": tally.built(plan.workspace.recipe()),
+        "review": tally.review(),
+        "checks": dict(checks),
+    }
+    document["parent"] = _parent(plan, Release(staging, document))
+    _describe(plan, staging, sealed(document), sizes)
+    manifest = sealed({**document, "files": _listed(staging)})
+    (staging / MANIFEST).write_bytes(encode(manifest))
+    return manifest
+
+
+def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
+    """The newest release below this one, and what the differences to it call for."""
+    name = newest_below(plan.frozen, plan.name)
+    if name is None:
+        return None
+    parent = open_release(str(name), plan.frozen)
+    change: Change = required(diff(parent, fresh))
+    demand(plan.name, name, change)
+    return {
+        "version": str(name.version),
+        "content_digest": parent.content_digest,
+        "change": change.level,
+        "reasons": list(change.reasons),
+    }
+
+
+def _describe(plan: Plan, staging: Path, manifest: Manifest, sizes: Mapping[str, int]) -> None:
+    """Write what explains the tables: their schemas, figures, Croissant, and the card."""
+    said = card.texts(plan.name.benchmark)
+    tables = plan.workspace.benchmark.tables
+    (staging / "schemas").mkdir()
+    for name, table in tables.items():
+        (staging / "schemas" / f"{name}.schema.json").write_bytes(orjson.dumps(table.schema, option=_PRETTY))
+    release = Release(staging, manifest)
+    drawn = [(figure, bars(release, figure)) for figure in card.figures(plan.name.benchmark, tables)]
+    (staging / card.FIGURES).mkdir()
+    for figure, shown in drawn:
+        (staging / card.FIGURES / f"{figure.name}.svg").write_text(draw(figure, shown), "utf-8")
+    schemas = {name: arrow_schema(table.schema) for name, table in tables.items()}
+    (staging / "croissant.json").write_bytes(croissant(manifest, said, schemas))
+    readme = head(manifest, said, schemas, sizes) + "\n" + card.body(manifest, drawn)
+    (staging / "README.md").write_text(readme, "utf-8")
+
+
+_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+def _listed(staging: Path) -> dict[str, Any]:
+    listed = {}
+    for path in sorted(path for path in staging.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        listed[path.relative_to(staging).as_posix()] = {"bytes": path.stat().st_size, "sha256": sha256}
+    return listed
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``freeze``."""
+    made.add_argument("release", metavar="NAME@X.Y.Z", help="benchmark and the version it gets")
+    add_frozen(made)
+    made.add_argument("--allow", action="append", default=[], metavar="CODE", help="let an error pass; needs --why")
+    made.add_argument("--why", action="append", default=[], metavar="TEXT", help="the reason; one for each --allow")
+    made.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="date to print on the card (default: none)")
+
+
+def _date(text: str) -> str:
+    if not _DATE.fullmatch(text):
+        raise argparse.ArgumentTypeError("expected YYYY-MM-DD")
+    return text
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    name = parse_name(args.release)
+    if len(args.allow) != len(args.why) or not all(why.strip() for why in args.why):
+        raise RequestError("--allow without its reason", expected="one --why TEXT for each --allow CODE")
+    workspace = Workspace(args.workspace, name.benchmark)
+    if not workspace.folder.is_dir():
+        raise RequestError("no working rows", workspace.folder, mend=f"Build {name.benchmark} first")
+    plan = Plan(name, workspace, args.frozen, args.date)
+    if plan.folder.exists():
+        raise RequestError(
+            f"{name} exists", plan.folder, expected="a new version", mend="Releases are never overwritten"
+        )
+    with workspace.lock():
+        say(f"checking {workspace.folder}", quiet=args.quiet)
+        outcome = gate.check(workspace, [gate.Allowance(*pair) for pair in zip(args.allow, args.why, strict=True)])
+        if outcome.open:
+            return _refuse(args, name, outcome.open)
+        say(f"writing {plan.folder}", quiet=args.quiet)
+        release = freeze(plan, outcome.checks)
+    _tell(args, release)
+    return DONE
+
+
+def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -> int:
+    by_code = counts(errors)
+    if args.json:
+        print_json(
+            {"release": str(name), "frozen": False, "counts": by_code, "findings": [e.as_dict() for e in errors]}
+        )
+    else:
+        for error in errors[:_SHOWN]:
+            field = f", field {error.field}" if error.field else ""
+            say(f"{error.code} in {error.table}, row {error.row_id or '-'}{field}: {error.message}")
+    told = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
+    say(f"error: {len(errors):,} open errors: {told}. Mend them, or let a code pass with --allow CODE --why TEXT")
+    return FINDINGS
+
+
+def _tell(args: argparse.Namespace, release: Release) -> None:
+    size = sum(file["bytes"] for file in release.manifest["files"].values())
+    if args.json:
+        print_json(
+            {
+                "release": str(release.name),
+                "frozen": True,
+                "folder": str(release.folder),
+                "digest": release.digest,
+                "content_digest": release.content_digest,
+                "tables": dict(release.tables),
+                "bytes": size,
+            }
+        )
+        return
+    rows = sum(release.tables.values())
+    say(f"{release.name}: {rows:,} rows, {size:,} bytes in {release.folder}\ndigest {release.digest}", quiet=args.quiet)

@@ -1,0 +1,181 @@
+"""SQL over a release: one view per table, a few that join what one asks for most, and nothing else in reach.
+
+DuckDB gets the tables as Arrow datasets, so that no SQL holds a right to any file; then access to
+files, extensions and settings is switched off and the switch locked. What the engine can still be
+told to do ends with the connection. Plain DuckDB over the files works as well:
+
+    duckdb -c "SELECT count(*) FROM 'releases/frozen/heart/0.1.0/memories/*.parquet'"
+    python -m releases query heart@0.1.0 "SELECT stage, count(*) FROM memories GROUP BY stage"
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from releases.names import add_frozen, locate
+from releases.opening import Release, open_release
+from releases.output import FORMATS, write_result
+from schemas.command import DONE, print_json, say
+from schemas.errors import RequestError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+HELP = "ask a release in SQL"
+EXAMPLE = 'python -m releases query heart@0.1.0 "SELECT answer, count(*) AS n FROM questions GROUP BY ALL"'
+
+_HERE = Path(__file__).parent
+_NEEDS = re.compile(r"^-- needs: (.+)$", re.M)
+
+# In this order: what may be set must be set before the lock.
+_LOCK = (
+    "SET temp_directory = ''",
+    "SET memory_limit = '1GB'",
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """A view that joins or unfolds tables: what it is for, the tables it needs, its SELECT."""
+
+    name: str
+    about: str
+    needs: tuple[str, ...]
+    sql: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question worth asking, and how."""
+
+    title: str
+    needs: tuple[str, ...]
+    sql: str
+
+
+def connect(release: Release) -> duckdb.DuckDBPyConnection:
+    """A locked in-memory connection with one view per table of the release and the handy ones that apply."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    for table in release.tables:
+        connection.register(table, release.dataset(table))
+    for view in views(release.tables):
+        connection.execute(f'CREATE TEMP VIEW "{view.name}" AS {view.sql}')
+    for setting in _LOCK:
+        connection.execute(setting)
+    return connection
+
+
+def query(release: Release, sql: str) -> pa.Table:
+    """The result of one SELECT over a release, on a connection of its own.
+
+    Raises RequestError, in one line, for anything else and for SQL that fails.
+    """
+    import duckdb
+
+    with connect(release) as connection:
+        try:
+            _demand_one_select(connection, sql)
+            return _interruptible(connection, sql)
+        except duckdb.Error as error:
+            raise _refused(error, release) from None
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    """Run in a thread: the engine does not listen for Ctrl-C while it computes, the waiting main thread does."""
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(lambda: connection.sql(sql).to_arrow_table())
+        try:
+            return asked.result()
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
+
+
+def views(tables: Mapping[str, int]) -> list[View]:
+    """The handy views for which the tables are there."""
+    found = (_view(path) for path in sorted((_HERE / "views").glob("*.sql")))
+    return [view for view in found if set(view.needs) <= set(tables)]
+
+
+def examples(tables: Mapping[str, int]) -> list[Example]:
+    """The examples for which the tables are there."""
+    entries = tomllib.loads((_HERE / "examples.toml").read_text("utf-8"))["example"]
+    made = [Example(entry["title"], tuple(entry["needs"]), entry["sql"].strip()) for entry in entries]
+    return [example for example in made if set(example.needs) <= set(tables)]
+
+
+def _view(path: Path) -> View:
+    text = path.read_text("utf-8")
+    (needs,) = _NEEDS.findall(text)
+    return View(path.stem, text.splitlines()[0].removeprefix("-- "), tuple(needs.split(", ")), text)
+
+
+def _demand_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """A friendlier refusal than the engine's; the lock is what keeps the release safe, not this."""
+    import duckdb
+
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise RequestError(f"{len(statements)} statements", expected="exactly one", mend="Ask one SELECT at a time")
+    kind = statements[0].type
+    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise RequestError(
+            f"{kind.name} is not allowed", expected="a SELECT", mend="A release is read-only: use --out FILE to write"
+        )
+
+
+def _refused(error: Exception, release: Release) -> RequestError:
+    """The engine's message in one line, without its drawing of the place."""
+    words = " ".join(str(error).split("\n\nLINE ")[0].split())
+    return RequestError("SQL refused", expected=words.rstrip("!?"), mend=f"See: python -m releases show {release.name}")
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``query``."""
+    made.add_argument("release", metavar="NAME@X.Y.Z", help="a release by name, or the path of its folder")
+    made.add_argument("sql", nargs="?", metavar="SQL", help="one SELECT; tables and views: python -m releases show")
+    add_frozen(made)
+    made.add_argument("--format", choices=FORMATS, default="table", help="form of the result (default: table)")
+    made.add_argument("--out", type=Path, metavar="FILE", help="write the result there instead of on stdout")
+    made.add_argument("--examples", action="store_true", help="print useful queries instead of running one")
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    release = open_release(args.release, args.frozen)
+    if args.examples:
+        return _print_examples(args, release)
+    if not args.sql:
+        raise RequestError("no SQL", expected="a SELECT in quotes", mend="See: --examples")
+    result = query(release, args.sql)
+    write_result(result, "json" if args.json else args.format, args.out)
+    if args.out is not None:
+        say(f"{result.num_rows:,} rows in {args.out}", quiet=args.quiet)
+    return DONE
+
+
+def _print_examples(args: argparse.Namespace, release: Release) -> int:
+    shown = examples(release.tables)
+    if args.json:
+        print_json([{"title": example.title, "sql": example.sql} for example in shown])
+        return DONE
+    spec = args.release if "@" in args.release else str(locate(args.release, args.frozen))
+    for example in shown:
+        say(f"# {example.title}")
+        say(f'python -m releases query {spec} "{example.sql}"\n')
+    return DONE
