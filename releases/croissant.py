@@ -138,16 +138,16 @@ def _sub_fields(parent: str, struct: pa.StructType, column: Mapping[str, Any], p
 
 
 def _sub_field(parent: str, field: pa.Field[Any], column: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """A field inside a struct; lists inside it are arrays of text."""
+    """A field inside a struct: its values are found by their path in the column's."""
     import pyarrow as pa
 
     made, path, kind = _named(f"{parent}/{field.name}"), f"{path}.{field.name}", field.type
-    if pa.types.is_struct(kind):
-        return made | {"subField": _sub_fields(made["@id"], kind, column, path)}
     if pa.types.is_list(kind):
         made |= {"isArray": True, "arrayShape": "-1"}
-    source = {**column, "transform": {"jsonPath": path}}
-    return made | {"dataType": _TYPES.get(str(kind), "sc:Text"), "source": source}
+        kind, path = kind.value_type, f"{path}[*]"
+    if pa.types.is_struct(kind):
+        return made | {"subField": _sub_fields(made["@id"], kind, column, path)}
+    return made | {"dataType": _TYPES[str(kind)], "source": {**column, "transform": {"jsonPath": path}}}
 
 
 def _named(identity: str) -> dict[str, Any]:

@@ -103,9 +103,12 @@ def _batches(rows: Iterable[Row], schema: pa.Schema, table: Table, digest: Conte
 def _files(
     batches: Iterator[pa.RecordBatch], digest: ContentDigest, bytes_per_file: int
 ) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Cut the batches into files; each must be read to its end before the next is asked for."""
+    """Cut the batches into files, at least one; each must be read to its end before the next is asked for."""
     start = digest.size
-    while (opening := next(batches, None)) is not None:
+    opening = next(batches, None)
+    if opening is None:
+        yield iter(())
+    while opening is not None:
 
         def one_file(opening: pa.RecordBatch = opening, start: int = start) -> Iterator[pa.RecordBatch]:
             yield opening
@@ -114,6 +117,7 @@ def _files(
 
         yield one_file()
         start = digest.size
+        opening = next(batches, None)
 
 
 def _write_file(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:

@@ -33,12 +33,13 @@ class _Stretch:
 def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
     """All rows of a table, strictly ascending by its key columns.
 
-    Raises RequestError for a table without a file or without a row, a row without its key and a key that occurs twice.
+    Raises RequestError for a table without a file, a row without its key and a key that occurs twice.
     """
     declared = workspace.benchmark.table(table)
-    stretches = [found for key in workspace.keys(table) if (found := _survey(workspace.path(table, key), declared))]
-    if not stretches:
+    keys = workspace.keys(table)
+    if not keys:
         raise RequestError("missing table", workspace.path(table).parent, mend=f"Build {table} first")
+    stretches = [found for key in keys if (found := _survey(workspace.path(table, key), declared))]
     stretches.sort(key=lambda stretch: (stretch.first, stretch.path.name))
     before: Key | None = None
     for group in _groups(stretches):
