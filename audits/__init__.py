@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 
 from schemas.errors import unknown
 from schemas.findings import Finding, in_order
 from schemas.tables import Row
 
 Related = Mapping[str, Sequence[Row]]
+
 TABLES = ("decisions", "memories", "scenarios", "users")
 """The tables that have audits."""
 
@@ -44,7 +46,7 @@ def audit(
     from audits.codes import select
 
     wanted = select(table, only)
-    found = _by_row(table, rows, related or {}, processes)
+    found = _by_row(table, rows, related or {}, wanted, processes)
     if table == "memories" and "duplicate.semantic" in wanted:
         from audits import duplicates
 
@@ -52,8 +54,11 @@ def audit(
     return in_order(finding for finding in found if finding.code in wanted)
 
 
-def _by_row(table: str, rows: Sequence[Row], related: Related, processes: int) -> list[Finding]:
-    judge = partial(_judge, table, related)
+def _by_row(table: str, rows: Sequence[Row], related: Related, wanted: frozenset[str], processes: int) -> list[Finding]:
+    if table == "users":
+        judged: list[Finding] = import_module("audits.users").audit(rows, related)
+        return judged
+    judge = partial(_judge, table, related, wanted)
     starts = range(0, len(rows), _CHUNK)
     chunks = [rows[start : start + _CHUNK] for start in starts]
     return [finding for part in _mapped(judge, chunks, starts, processes) for finding in part]
@@ -75,9 +80,8 @@ def _mapped(
         return list(pool.map(judge, chunks, starts))
 
 
-def _judge(table: str, related: Related, rows: Sequence[Row], first: int) -> list[Finding]:
-    if table == "memories":
-        from audits import memories
+def _judge(table: str, related: Related, wanted: frozenset[str], rows: Sequence[Row], first: int) -> list[Finding]:
+    from audits import decisions, memories, scenarios
 
-        return memories.audit(rows, related, first)
-    raise AssertionError(table)
+    judge = {"decisions": decisions.audit, "memories": memories.audit, "scenarios": scenarios.audit}[table]
+    return judge(rows, related, wanted, first)

@@ -8,7 +8,13 @@ from audits.criteria import criteria
 from schemas.errors import unknown
 
 _COMPUTED = {
-    "memories": ("length.short", "length.long", "fields.inverted", "fields.target", "duplicate.semantic"),
+    "memories": (
+        *("length.short", "length.long", "fields.inverted", "fields.target", "duplicate.semantic", "age.register"),
+        *(f"continuity.{kind}" for kind in ("early", "late", "dead", "unknown", "unlisted", "invented")),
+        *(f"format.{kind}" for kind in ("missing", "type", "empty", "control", "surrogate", "residue", "id", "range")),
+        *(f"format.{kind}" for kind in ("timeline", "stage", "count", "sentences", "script", "repeated")),
+        "rubin.dialogue",
+    ),
 }
 
 

@@ -7,7 +7,8 @@ sentence of every file, and proves the anchors.
 
 Expressions see folded text (``audits.folding``): lower case, straight apostrophes, one space
 between words, paragraph breaks as ``\\x1e``. ``{name}`` stands for an entry of the file's
-``[parts]``; ``{gap}`` is up to 80 characters within one sentence.
+``[parts]``; ``{gap}`` is up to 80 characters within one sentence, ``{few}`` up to 30, ``{clause}`` up to 60
+without a comma, ``{given}`` a given name of ``given_names.txt``.
 """
 
 from __future__ import annotations
@@ -25,16 +26,24 @@ from schemas.findings import Severity
 
 _HERE = Path(__file__).parent / "patterns"
 
-Voice = Literal["narrator", "speech", "any"]
+Voice = Literal["narrator", "speech", "self", "others", "toward", "to_me", "any"]
 
 _PARTS = {"gap": r"[^.!?\x1e]{0,80}?", "few": r"[^.!?\x1e]{0,30}?", "clause": r"[^.!?,;:\x1e\u2014]{0,60}?"}
+_NAMES = _HERE / "given_names.txt"
+
 _PART = re.compile(r"\{([a-z_]+)\}")
-_KEYS = {"name", "expression", "anchors", "why", "source", "unless", "hits", "misses", "message"}
+_KEYS = {"name", "expression", "anchors", "why", "source", "unless", "hits", "misses", "voice"}
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One expression of a criterion; ``unless`` is what, standing right before a match, excuses it."""
+    """One expression of a criterion.
+
+    ``unless`` is what, standing right before a match, excuses it. A group named ``capital`` has to
+    begin with a capital in the original. ``voice`` says whose words count: the "narrator"'s
+    (outside quotations), "speech", "self" (the narrator's, aloud or not), "others", "toward"
+    (others, but not to somebody else), "to_me" (others, evidently to the narrator) or "any".
+    """
 
     code: str
     name: str
@@ -43,6 +52,7 @@ class Pattern:
     why: str
     source: str
     unless: re.Pattern[str] | None
+    voice: Voice
     hits: tuple[str, ...]
     misses: tuple[str, ...]
 
@@ -51,8 +61,9 @@ class Pattern:
 class Criterion:
     """A finding code and the patterns that raise it.
 
-    ``fields`` are read; ``voice`` says whether words count outside quotations ("narrator"), inside
-    ("speech") or anywhere; ``max_age`` (years) and ``below_intensity`` limit the rows it judges.
+    ``fields`` are read; ``max_age`` (years) and ``below_intensity`` limit the rows it judges. With
+    ``at_least`` it is the other way round: its patterns show what has to be there, and the finding
+    is that fewer matches stand in the text from ``from_share`` of its length on.
     """
 
     code: str
@@ -62,9 +73,10 @@ class Criterion:
     message: str
     source: str
     fields: tuple[str, ...]
-    voice: Voice
     max_age: int | None
     below_intensity: float | None
+    at_least: int | None
+    from_share: float
     patterns: tuple[Pattern, ...]
 
 
@@ -75,10 +87,15 @@ def criteria(folder: Path = _HERE) -> Mapping[str, Criterion]:
     return {criterion.code: criterion for criterion in read}
 
 
+@functools.cache
+def _given_names() -> str:
+    return "|".join(_NAMES.read_text("utf-8").lower().split())
+
+
 def _criterion(path: Path) -> Criterion:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
-        parts = {**_PARTS, **data.get("parts", {})}
+        parts = {**_PARTS, "given": _given_names(), **data.get("parts", {})}
         patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
         return Criterion(
             code=data["code"],
@@ -88,9 +105,10 @@ def _criterion(path: Path) -> Criterion:
             message=data["message"],
             source=data["source"],
             fields=tuple(data["fields"]),
-            voice=data["voice"],
             max_age=data.get("max_age"),
             below_intensity=data.get("below_intensity"),
+            at_least=data.get("at_least"),
+            from_share=data.get("from_share", 0.0),
             patterns=patterns,
         )
     except tomllib.TOMLDecodeError as error:
@@ -116,6 +134,7 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
         why=entry["why"],
         source=entry.get("source", data["source"]),
         unless=_compiled(f"(?:{unless})$", parts, path, name) if unless else None,
+        voice=entry.get("voice", data["voice"]),
         hits=tuple(entry["hits"]),
         misses=tuple(entry["misses"]),
     )
@@ -129,8 +148,7 @@ def _compiled(expression: str, parts: Mapping[str, str], path: Path, name: str) 
             )
         return f"(?:{_PART.sub(part, parts[found[1]])})"
 
-    # Line breaks and indentation are for the reader of the file.
-    flat = re.sub(r"\s*\n\s*", "", expression.strip())
+    flat = expression.replace("\n", "")  # line breaks are for the reader of the file
     try:
         return re.compile(_PART.sub(part, flat))
     except re.error as error:

@@ -13,13 +13,16 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from audits import continuity, persons, register, rubin, shape
 from audits.criteria import Criterion, criteria
 from audits.patterns import Matcher
 from audits.reading import Subject, at_row, at_words, subjects
+from audits.speech import Quotations
 from schemas.findings import Finding
 from schemas.tables import Row
 
 KEY = ("id",)
+NARRATIVE = "content_full"
 SHORTEST, LONGEST = 2_000, 4_500
 FIELD_LIMITS = {"context": 60, "content_summary": 100}
 FIELD_TARGETS = {"context": (15, 30), "content_summary": (20, 40)}
@@ -29,13 +32,59 @@ _FIELDS = "HEART-BENCH appendix B.4 (3)"
 _AGE = re.compile(r"\((?:age )?(\d{1,3})(?: years old)?\)")
 
 
-def audit(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], first: int = 0) -> list[Finding]:
-    """Findings of each row by itself; ``first`` is the number of the first row, for rows without an id."""
+def audit(
+    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+) -> list[Finding]:
+    """Findings of each row by itself; ``first`` is the number of the first row, for rows without an id.
+
+    ``related["ledgers"]`` are the life ledgers; without them nothing is said of continuity. Only
+    audits that can raise a code of ``wanted`` are run.
+    """
+    families = {code.split(".")[0] for code in wanted}
     read = subjects("memories", KEY, rows, first)
-    found = list(_by_pattern(read))
-    for subject in read:
-        found += _lengths(subject)
+    quoted = [Quotations(subject.text(NARRATIVE)) for subject in read]
+    known = continuity.ledgers(related.get("ledgers", ())) if families & {"continuity", "identity"} else {}
+    found = list(_by_pattern(read, quoted, wanted))
+    if "rubin" in families:
+        found += rubin.audit(read, quoted)
+    for subject, quotations in zip(read, quoted, strict=True):
+        found += _of_row(subject, quotations, known, families)
     return found
+
+
+def _of_row(
+    subject: Subject, quoted: Quotations, known: Mapping[str, continuity.Ledger], families: set[str]
+) -> Iterator[Finding]:
+    age = age_of(subject)
+    if "format" in families:
+        yield from _shape(subject, age)
+    if families & {"length", "fields"}:
+        yield from _lengths(subject)
+    if "identity" in families:
+        yield from persons.addressed_by_name(subject, quoted, _names(subject, known))
+        yield from persons.addressed_as_kin(subject, quoted)
+    if "person" in families:
+        yield from persons.told_in_third_person(subject, quoted)
+    if "age" in families:
+        yield from register.audit(subject, age, quoted)
+    if "continuity" in families:
+        yield from continuity.audit(subject, age, known, quoted)
+
+
+def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
+    yield from shape.audit(subject)
+    yield from shape.memory(subject, age)
+    for field in ("triggers", "relevance_tags"):
+        yield from shape.count_of(subject, field, 4, "HEART-BENCH Table 6")
+    for field in ("psych_conclusion", "behavior_policy"):
+        yield from shape.one_sentence(subject, field, "HEART-BENCH Table 6")
+    yield from shape.script(subject, NARRATIVE)
+
+
+def _names(subject: Subject, known: Mapping[str, continuity.Ledger]) -> frozenset[str]:
+    """Every word of every name in the character's ledger: these are other people."""
+    ledger = known.get(str(subject.row.get("character_id")))
+    return frozenset(word for name in ledger.names for word in name.split()) if ledger else frozenset()
 
 
 def age_of(subject: Subject) -> int | None:
@@ -47,20 +96,21 @@ def age_of(subject: Subject) -> int | None:
 
 
 @functools.cache
-def _matchers() -> Mapping[str, Matcher]:
-    """One matcher a field, of all criteria that read it."""
+def _matchers(wanted: frozenset[str]) -> Mapping[str, Matcher]:
+    """One matcher a field, of the wanted criteria that read it."""
     by_field: dict[str, list[Criterion]] = {}
-    for criterion in criteria().values():
-        if criterion.table == "memories":
+    for code, criterion in criteria().items():
+        if criterion.table == "memories" and criterion.at_least is None and code in wanted:
             for field in criterion.fields:
                 by_field.setdefault(field, []).append(criterion)
-    return {field: Matcher(wanted) for field, wanted in by_field.items()}
+    return {field: Matcher(chosen) for field, chosen in by_field.items()}
 
 
-def _by_pattern(read: Sequence[Subject]) -> Iterator[Finding]:
+def _by_pattern(read: Sequence[Subject], quoted: Sequence[Quotations], wanted: frozenset[str]) -> Iterator[Finding]:
     known = criteria()
-    for field, matcher in _matchers().items():
-        for match in matcher.scan([subject.text(field) for subject in read]):
+    for field, matcher in _matchers(wanted).items():
+        shared = quoted if field == NARRATIVE else None
+        for match in matcher.scan([subject.text(field) for subject in read], shared):
             subject, criterion = read[match.text], known[match.code]
             if _judges(criterion, subject):
                 message = f"{criterion.message} ({match.name})"

@@ -1,35 +1,133 @@
 """Who speaks: the stretches of a narrative that stand in quotation marks, or are marked as thought.
 
 A narrator who tells what happens now may quote an aunt who says what will be known years later; so
-the perspective criteria look outside quotations only, and the identity criteria inside them. Marks
-of several languages, straight and curly, nested, and carried over paragraphs; a single mark is told
-from an apostrophe by its neighbours.
+the perspective criteria listen outside quotations only, and the identity criteria inside those of
+others. Marks of several languages, straight and curly, nested, and carried over paragraphs; a single
+mark is told from an apostrophe by its neighbours.
 
-Used by ``audits.patterns``, ``audits.identity`` and ``audits.rubin``.
+Used by ``audits.patterns``, ``audits.persons``, ``audits.rubin`` and ``audits.sentences``.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 Span = tuple[int, int]
 
-_PAIRS = {"\u201c": "\u201d", "\u00ab": "\u00bb", "\u300c": "\u300d", "\u300e": "\u300f", "\u2039": "\u203a"}
-_DOUBLE = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f]')
-_ELISIONS = (
-    r"(?:em|tis|twas|til|till|cause|cos|coz|cuz|round|bout|bye|neath|n|im|er|ere|tween|kay|nuff|sup|[0-9]{2}s)\b"
+_PAIRS = {"\u201c": "\u201d", "\u00ab": "\u00bb", "\u300c": "\u300d", "\u300e": "\u300f", "\u201e": "\u201c\u201d"}
+_MARKS = re.compile("[\"'\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019]")
+_SINGLE = frozenset("'\u2018\u2019")
+_ELISION = re.compile(
+    r"(?:em|tis|twas|til|till|cause|cos|coz|cuz|round|bout|bye|neath|n|im|er|ere|tween|kay|nuff|sup|[0-9]{2}s)\b", re.I
 )
-_OPEN_SINGLE = re.compile(
-    rf"(?<![^\s(\[\u2014\u2013\-/\"\u201c])['\u2018](?!{_ELISIONS})(?=[^\W_]|[\"\u201c\u2026(.])", re.I
-)
-_CLOSE_SINGLE = re.compile(r"(?<=[^\s'\u2018])['\u2019](?![^\W_])")
+_BEFORE_OPEN = frozenset('([\u2014\u2013-/"\u201c')
+_AFTER_OPEN = frozenset('"\u201c\u2026(.')
 _STRONG = frozenset('.,!?\u2026\u2014\u2013-;:)"\u201d')
-_THOUGHT = re.compile(
-    r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,400}(?<=[^\s*])\*(?![*\w])|(?<![_\w])_(?=[^\s_])[^_\n]{1,400}(?<=[^\s_])_(?![_\w])"
-)
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
+# A whole clause between asterisks or underscores is a thought; a word or two are stress.
+_THOUGHT = re.compile(
+    r"(?<![*\w])\*(?=\S)(?:[^*\s]+\s){3,60}[^*\s]+\*(?![*\w])|(?<![_\w])_(?=\S)(?:[^_\s]+\s){3,60}[^_\s]+_(?![_\w])"
+)
+
+_SAY = (
+    r"(?:say|said|says|ask|asked|asks|answer(?:ed)?|repl(?:y|ied)|whisper(?:ed)?|shout(?:ed)?|yell(?:ed)?|call(?:ed)?"
+    r"|cried|cry|mumbled?|mutter(?:ed)?|murmur(?:ed)?|told|tell|scream(?:ed)?|blurt(?:ed)?|managed?|add(?:ed)?|beg(?:ged)?"
+    r"|lied?|explain(?:ed)?|insist(?:ed)?|admit(?:ted)?|offer(?:ed)?|suggest(?:ed)?|repeat(?:ed)?|began|begin|went on"
+    r"|snap(?:ped)?|thought|think|typed?|wrote|write|text(?:ed)?|sang|sing|announced?|agreed?|protest(?:ed)?|joked?"
+    r"|promised?|warn(?:ed)?|hissed?|sigh(?:ed)?|laugh(?:ed)?|demand(?:ed)?|continued?|stammer(?:ed)?|gasp(?:ed)?)"
+)
+_I_AFTER = re.compile(
+    rf"[\s,\u2014\u2013-]*(?:I(?:['\u2019]d| had| would)? (?:\w+ly |just |finally |only |also ){{0,2}}{_SAY}\b"
+    rf"|{_SAY} I\b)"
+)
+_OTHER_AFTER = re.compile(rf"[\s,\u2014\u2013-]*(?:(?:[\w'\u2019]+ ){{1,3}}{_SAY}\b|{_SAY} (?!I\b)\w)")
+_I_BEFORE = re.compile(
+    rf"\b(?:I(?:['\u2019]d| had| would)?|and|then) (?:[\w'\u2019]+ ){{0,2}}?{_SAY}\b[^.!?\n]{{0,50}}$"
+)
+_OTHER_BEFORE = re.compile(rf"(?:^|[\s,;])(?!I\b)[\w'\u2019]+ (?:\w+ly )?{_SAY}\b[^.!?\n]{{0,50}}$")
+_I = re.compile(r"\bI\b")
+_INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{_SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
+_SENTENCE = re.compile(r"[.!?\n]")
+_TO_OTHER = re.compile(
+    r"\b(?:to|at|told|asked|praised|patted|scolded|warned|petted|stroked|called|thanked|greeted|teased|hugged|about|of)"
+    r" "
+    r"(?!me\b|us\b|my (?:surprise|relief|face|back|horror)|the (?:room|table|point|floor|ceiling|side|door|phone))"
+    r"(?:him|her|them|(?:the|his|her|their|my|our|a) \w+|[A-Z]\w+)"
+)
+_TO_ME = re.compile(r"\b(?:me|us)\b")
+_SERVES = re.compile(
+    r"\b(?:cashier|clerk|guard|waiter|waitress|officer|policeman|policewoman|conductor|driver|receptionist|salesman"
+    r"|saleswoman|assistant|courier|stranger|porter|steward|stewardess|barista|bartender|teller|attendant|inspector"
+    r"|usher|vendor|seller|operator)\b"
+)
+
+
+class Quotations:
+    """The quotations of a text; found when first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @functools.cached_property
+    def spans(self) -> list[Span]:
+        """Half-open ranges, marks included, in order and disjoint."""
+        return spans(self.text)
+
+    @functools.cached_property
+    def mine(self) -> list[bool]:
+        """For each quotation whether the narrator speaks it."""
+        known: list[bool] = []
+        for number in range(len(self.spans)):
+            told = self._told(number)
+            # "Go," I said. "Now.": the second is mine, too.
+            known.append(told if told is not None else number > 0 and self._goes_on(number) and known[-1])
+        return known
+
+    def around(self, place: int) -> int | None:
+        """The number of the quotation a place lies in; None outside."""
+        return around(self.spans, place)
+
+    def outside(self) -> str:
+        """The text without its quotations."""
+        edges = [0, *(edge for span in self.spans for edge in span), len(self.text)]
+        return " ".join(self.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+
+    def to_another(self, number: int) -> bool:
+        """Whether the words beside a quotation say that it is meant for somebody else."""
+        before, after = self.beside(number)
+        # In "asked the clerk" behind a quotation the clerk speaks.
+        sides = (before, _INVERTED.sub("", after, count=1) if _INVERTED.match(after) else after)
+        return any(_TO_OTHER.search(side) and not _TO_ME.search(side) for side in sides)
+
+    def to_me(self, number: int) -> bool:
+        """Whether they say that it is meant for the narrator, or that one who serves people says it."""
+        told = any(_TO_ME.search(side) or _SERVES.search(side) for side in self.beside(number))
+        return told and not self.to_another(number)
+
+    def beside(self, number: int) -> tuple[str, str]:
+        """What stands before and after a quotation in its sentence and outside other quotations."""
+        start, end = self.spans[number]
+        low = max(start - 70, self.spans[number - 1][1] if number else 0)
+        high = min(end + 70, self.spans[number + 1][0] if number + 1 < len(self.spans) else len(self.text))
+        return _SENTENCE.split(self.text[low:start])[-1], _SENTENCE.split(self.text[end : max(end, high)])[0]
+
+    def _told(self, number: int) -> bool | None:
+        before, after = self.beside(number)
+        if _I_AFTER.match(after):
+            return True
+        if _OTHER_AFTER.match(after):
+            return False
+        if _I_BEFORE.search(before):
+            return not _OTHER_BEFORE.search(before) or bool(_I.search(before))
+        return None
+
+    def _goes_on(self, number: int) -> bool:
+        between = self.text[self.spans[number - 1][1] : self.spans[number][0]]
+        alone = not self.beside(number)[0].strip(" ,:\u2014-")
+        return alone and "\n" not in between and 0 < len(between.strip()) <= 80
 
 
 def spans(text: str) -> list[Span]:
@@ -38,92 +136,110 @@ def spans(text: str) -> list[Span]:
     A mark that is opened and never closed counts for nothing, unless the next paragraph opens again
     (speech carried over paragraphs): then it reaches to the paragraph's end.
     """
+    marks = [found.start() for found in _MARKS.finditer(text)]
     found: list[Span] = []
-    starts = [0, *(gap.end() for gap in _PARAGRAPH.finditer(text))]
-    ends = [*(gap.start() for gap in _PARAGRAPH.finditer(text)), len(text)]
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        following = text[starts[number + 1] : starts[number + 1] + 1] if number + 1 < len(starts) else ""
-        doubles = _double(text, start, end, following)
-        found += doubles + _single(text, start, end, doubles, following)
+    if marks:
+        gaps = [gap.span() for gap in _PARAGRAPH.finditer(text)] if "\n" in text else []
+        starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
+        first = 0
+        for start, end in zip(starts, ends, strict=True):
+            last = bisect_right(marks, end - 1, first)
+            if last > first:
+                found += _in_paragraph(text, marks[first:last], start, end)
+                first = last
     if "*" in text or "_" in text:
-        found += [mark.span() for mark in _THOUGHT.finditer(text)]
+        found += [thought.span() for thought in _THOUGHT.finditer(text)]
     return _merged(found)
 
 
-def inside(ranges: Sequence[Span], position: int) -> bool:
+def around(ranges: Sequence[Span], place: int) -> int | None:
+    """The number of the ordered, disjoint range that a place lies in, or None."""
+    number = bisect_right(ranges, place, key=lambda span: span[0]) - 1
+    return number if number >= 0 and place < ranges[number][1] else None
+
+
+def inside(ranges: Sequence[Span], place: int) -> bool:
     """Whether a place lies in one of the ordered, disjoint ranges."""
-    number = bisect_right(ranges, (position, len_max)) - 1
-    return number >= 0 and ranges[number][0] <= position < ranges[number][1]
+    return around(ranges, place) is not None
 
 
-len_max = 1 << 62
+def _in_paragraph(text: str, marks: Sequence[int], start: int, end: int) -> list[Span]:
+    after = text[end : end + 40].lstrip()
+    following = after[:1]
+    doubles = _double(text, [place for place in marks if text[place] not in _SINGLE], start, end, following)
+    opens, closes = [], []
+    for place in marks:
+        if text[place] in _SINGLE and not inside(doubles, place):
+            if _opens(text, place, start, end):
+                opens.append(place)
+            elif _may_close(text, place, start, end):
+                closes.append(place)
+    return doubles + _single(text, opens, closes, end, following) if opens else doubles
 
 
-def _double(text: str, start: int, end: int, following: str) -> list[Span]:
+def _double(text: str, marks: Sequence[int], start: int, end: int, following: str) -> list[Span]:
     found: list[Span] = []
     opened: int | None = None
     closer = ""
-    for mark in _DOUBLE.finditer(text, start, end):
-        place, sign = mark.start(), mark[0]
+    for place in marks:
+        sign = text[place]
         before = text[place - 1] if place > start else " "
         after = text[place + 1] if place + 1 < end else " "
-        if opened is not None and _closes(sign, closer, before, after):
+        if opened is not None and sign in closer and (sign != '"' or not before.isspace() or not after.isalnum()):
             found.append((opened, place + 1))
             opened = None
         elif sign in _PAIRS:
             opened, closer = place, _PAIRS[sign]
-        elif sign == "\u201e":
-            opened, closer = place, "\u201c\u201d"
-        elif sign == '"' and not after.isspace() and (not before.isalnum() or before.isspace()):
+        elif sign == '"' and not after.isspace() and not before.isalnum():
             opened, closer = place, '"\u201d'
-    if opened is not None and following and following == text[opened]:
+    if opened is not None and following == text[opened]:
         found.append((opened, end))
     return found
 
 
-def _closes(sign: str, closer: str, before: str, after: str) -> bool:
-    if sign not in closer:
+def _opens(text: str, place: int, start: int, end: int) -> bool:
+    if text[place] == "\u2019" or place + 1 >= end:
         return False
-    return sign != '"' or not before.isspace() or not after.isalnum()
+    before, after = text[place - 1] if place > start else " ", text[place + 1]
+    if not (before.isspace() or before in _BEFORE_OPEN) or not (after.isalnum() or after in _AFTER_OPEN):
+        return False
+    return _ELISION.match(text, place + 1) is None
 
 
-def _single(text: str, start: int, end: int, doubles: Sequence[Span], following: str) -> list[Span]:
-    if text.find("'", start, end) < 0 and text.find("\u2018", start, end) < 0:
-        return []
-    opens = [m.start() for m in _OPEN_SINGLE.finditer(text, start, end) if not inside(doubles, m.start())]
-    if not opens:
-        return []
-    closes = [m.start() for m in _CLOSE_SINGLE.finditer(text, start, end) if not inside(doubles, m.start())]
+def _may_close(text: str, place: int, start: int, end: int) -> bool:
+    if text[place] == "\u2018" or place == start or text[place - 1].isspace():
+        return False
+    return place + 1 >= end or not text[place + 1].isalnum()
+
+
+def _single(text: str, opens: Sequence[int], closes: Sequence[int], end: int, following: str) -> list[Span]:
     found: list[Span] = []
-    done = start - 1
-    next_close = 0
+    done = next_close = 0
     for number, opened in enumerate(opens):
-        if opened <= done:
+        if opened < done:
             continue
         limit = opens[number + 1] if number + 1 < len(opens) else end
-        while next_close < len(closes) and closes[next_close] <= opened:
-            next_close += 1
-        close = _closing(text, closes, next_close, limit, end)
+        next_close = bisect_right(closes, opened, next_close)
+        close = _closing(text, closes, next_close, limit)
         if close is not None:
-            found.append((opened, close + 1))
-            done = close
-        elif limit == end and following and following == text[opened]:
+            done = close + 1
+            found.append((opened, done))
+        elif limit == end and following == text[opened]:
             found.append((opened, end))
     return found
 
 
-def _closing(text: str, closes: Sequence[int], first: int, limit: int, end: int) -> int | None:
+def _closing(text: str, closes: Sequence[int], first: int, limit: int) -> int | None:
     """The mark that closes: the first one, or past possessives and elisions the first after punctuation."""
-    if first >= len(closes) or closes[first] >= limit:
-        return None
     for place in closes[first:]:
         if place >= limit:
             break
-        if text[place - 1] in _STRONG or text[place + 1 : place + 2] in {"", ".", ",", "!", "?", ";", ":"}:
+        follows = text[place + 1 : place + 3]
+        if text[place - 1] in _STRONG or follows[:1] in {"", ".", ",", "!", "?", ";", ":"}:
             return place
-        if not text[place + 1 : place + 3].strip().islower():
+        if not follows.strip().islower():
             return place
-    return closes[first]
+    return closes[first] if first < len(closes) and closes[first] < limit else None
 
 
 def _merged(found: list[Span]) -> list[Span]:

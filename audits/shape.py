@@ -1,0 +1,208 @@
+"""``format.*``: what a reader of a row would stumble over before reading it as text.
+
+Whether a row fits its schema is the validators' business. Here are fields that are missing, of
+another type or blank, characters that no narrative has, left-overs of prompts and ids, a script
+the patterns cannot read, and values of a memory that contradict each other. A row is anybody's:
+nothing raises.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from audits.reading import Subject, at_row, at_words
+from audits.sentences import sentences
+from schemas.findings import Finding
+from schemas.ids import anonymous_memory_id
+from schemas.tables import memory_stage, record_schema
+
+Leaf = tuple[str, str]
+"""A dotted field name and its text."""
+
+_UNREAD = frozenset({"provenance", "published", "review", "requires", "ledger_refs", "domain", "tier"})
+"""Fields that are not read as text; a user's own rows need not have them."""
+
+_DERIVED = {"memories": frozenset({"character_id", "age", "stage"})}
+"""Key columns that other fields tell as well."""
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "boolean": bool,
+}
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_RESIDUE = re.compile(
+    r"={2,3}\s?MEM_\w{1,40}\s?={2,3}|-{2,3}\s?content_full\s?-{2,3}|\{\{?[A-Za-z_][\w.]{0,40}\}?\}|\[(?:NAME|INSERT|PLACEHOLDER|TODO|NAME)[^\]\n]{0,40}\]"
+    r"|```|<\|[A-Za-z_]{1,20}\|>|\b(?:MEM|LED|SCN|CHAR)_[0-9A-Z]{2,}\w{0,40}",
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
+_WORDS_JUDGED = 20
+
+
+def audit(subject: Subject) -> Iterator[Finding]:
+    """The ``format.*`` findings of a row of any table."""
+    yield from _fields(subject)
+    for field, text in leaves(subject.row):
+        yield from _characters(subject, field, text)
+
+
+def leaves(row: Mapping[str, Any]) -> Iterator[Leaf]:
+    """The texts of a row with their fields, items of arrays by number (``triggers.2``)."""
+    for name, value in row.items():
+        if name not in _UNREAD:
+            yield from _leaves(str(name), value, 0)
+
+
+def _leaves(name: str, value: Any, depth: int) -> Iterator[Leaf]:
+    if isinstance(value, str):
+        yield name, value
+    elif depth < 6 and isinstance(value, Mapping):
+        for key, child in value.items():
+            yield from _leaves(f"{name}.{key}", child, depth + 1)
+    elif depth < 6 and isinstance(value, list):
+        for number, child in enumerate(value):
+            yield from _leaves(f"{name}.{number}", child, depth + 1)
+
+
+@functools.cache
+def _expected(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The fields of a table that audits read, with their JSON types."""
+    properties = record_schema(table)["properties"]
+    spared = _UNREAD | _DERIVED.get(table, frozenset())
+    kinds = {name: node["type"] for name, node in properties.items() if name not in spared}
+    return tuple((name, (kind,) if isinstance(kind, str) else tuple(kind)) for name, kind in kinds.items())
+
+
+def _fields(subject: Subject) -> Iterator[Finding]:
+    for name, kinds in _expected(subject.table):
+        value = subject.row.get(name)
+        if value is None:
+            if name not in subject.row or "null" not in kinds:
+                yield at_row(subject, "format.missing", "error", f"the field {name} is missing", name)
+        elif not any(_fits(value, kind) for kind in kinds):
+            message = f"{type(value).__name__}, expected {' or '.join(kinds)}"
+            yield at_row(subject, "format.type", "error", message, name, value)
+        elif isinstance(value, str) and not value.strip():
+            yield at_row(subject, "format.empty", "error", "the field is blank", name)
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind == "null":
+        return False
+    return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def _characters(subject: Subject, field: str, text: str) -> Iterator[Finding]:
+    if found := _CONTROL.search(text):
+        count = len(_CONTROL.findall(text))
+        message = f"{count} control character{'s' if count > 1 else ''}, the first U+{ord(found[0]):04X}"
+        yield _pointed(subject, "format.control", field, found.span(), text, message)
+    if not text.isascii() and (found := _SURROGATE.search(text)):
+        message = f"{len(_SURROGATE.findall(text))} lone surrogate(s), the first U+{ord(found[0]):04X}"
+        yield _pointed(subject, "format.surrogate", field, found.span(), text, message)
+    if not _is_id(field):
+        for found in _RESIDUE.finditer(text):
+            message = "an id, a slot or a mark of a prompt stands in the text"
+            yield _pointed(subject, "format.residue", field, found.span(), text, message)
+
+
+def _is_id(field: str) -> bool:
+    return field == "id" or field.endswith(("_id", "_refs"))
+
+
+def _pointed(subject: Subject, code: str, field: str, span: tuple[int, int], text: str, message: str) -> Finding:
+    if "." in field and subject.text(field) != text:
+        return at_row(subject, code, "error", message, field, text[span[0] : span[1]])
+    return at_words(subject, code, "error", field, span, message)
+
+
+def script(subject: Subject, field: str) -> Iterator[Finding]:
+    """``format.script``: a text the English patterns cannot judge."""
+    letters = _LETTER.findall(subject.text(field)[:4_000])
+    latin = sum(1 for letter in letters if _LATIN.match(letter))
+    if len(letters) >= _WORDS_JUDGED and latin * 2 < len(letters):
+        message = "most letters are not Latin: the English patterns cannot judge this text"
+        yield at_row(subject, "format.script", "warning", message, field)
+
+
+def one_sentence(subject: Subject, field: str, source: str) -> Iterator[Finding]:
+    """``format.sentences`` for a field that has to be one sentence."""
+    text = subject.text(field)
+    count = len(sentences(text))
+    if count > 1:
+        yield at_row(subject, "format.sentences", "warning", f"{count} sentences, one expected", field, count, source)
+
+
+def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator[Finding]:
+    """``format.count`` for an array of a fixed size, and blanks and repetitions in it."""
+    items = subject.row.get(field)
+    if not isinstance(items, list):
+        return
+    if len(items) != wanted:
+        yield at_row(
+            subject, "format.count", "error", f"{len(items)} entries, {wanted} expected", field, len(items), source
+        )
+    texts = [item.strip().casefold() for item in items if isinstance(item, str)]
+    if any(not text for text in texts):
+        yield at_row(subject, "format.empty", "error", "an entry is blank", field)
+    if len(set(texts)) < len(texts):
+        yield at_row(subject, "format.count", "warning", "an entry stands twice", field, source=source)
+
+
+def memory(subject: Subject, age: int | None) -> Iterator[Finding]:
+    """What the id, the timeline, the age and the stage of a memory say about each other."""
+    row, table6 = subject.row, "HEART-BENCH Table 6"
+    identifier, character = row.get("id"), row.get("character_id")
+    if isinstance(identifier, str) and identifier:
+        try:
+            plain = anonymous_memory_id(identifier)
+        except ValueError:
+            plain = ""
+        if plain != identifier:
+            message = "the id carries an archetype" if plain else "not a memory id, e.g. MEM_04_0017"
+            yield at_row(subject, "format.id", "error", message, "id", identifier, table6)
+        elif isinstance(character, str) and identifier.split("_")[1] != character.removeprefix("CHAR_"):
+            yield at_row(subject, "format.id", "error", f"the id is not one of {character}", "id", identifier, table6)
+    if age is None:
+        yield at_row(subject, "format.missing", "error", "neither age nor timeline tells the age", "age")
+    elif not 6 <= age <= 50:
+        yield at_row(subject, "format.range", "error", "age outside 6 to 50", "age", age, "HEART-BENCH appendix B.2")
+    intensity = subject.number("emotion_signature.intensity")
+    if intensity is not None and not 0 <= intensity <= 1:
+        message = "intensity outside 0 to 1"
+        yield at_row(subject, "format.range", "error", message, "emotion_signature.intensity", intensity, table6)
+    yield from _timeline(subject, age)
+
+
+def _timeline(subject: Subject, age: int | None) -> Iterator[Finding]:
+    timeline = subject.text("timeline")
+    if not timeline or age is None or not 6 <= age <= 50:
+        return
+    stage = memory_stage(age)
+    wanted = f"{stage['label']} ({age})"
+    if timeline != wanted:
+        read = _TIMELINE.fullmatch(timeline)
+        what = "another form" if read is None else "another age" if int(read[2]) != age else "another stage"
+        source = "HEART-BENCH Tables 6 and 8"
+        yield at_row(subject, "format.timeline", "error", f"{what}: expected {wanted!r}", "timeline", timeline, source)
+    if subject.text("stage") not in ("", stage["id"]):
+        message = f"expected {stage['id']} at {age}"
+        yield at_row(subject, "format.stage", "error", message, "stage", subject.text("stage"), "HEART-BENCH Table 8")
+
+
+def repeated_ids(read: Sequence[Subject]) -> Iterator[Finding]:
+    """``format.repeated``: an id that more than one row carries; on every row but the first."""
+    seen: set[str] = set()
+    for subject in read:
+        if subject.id in seen:
+            yield at_row(subject, "format.repeated", "error", "another row carries the same id", value=subject.id)
+        seen.add(subject.id)
