@@ -65,15 +65,15 @@ class Cast:
         self._decks: dict[str, list[str]] = {}
 
     def given(self, gender: str | None = None) -> str:
-        """A given name; ``gender`` "f" or "m", either when None."""
-        gender = gender or self._rng.choice(_GENDERS)
-        return self._deal(
-            f"given-{gender}", [name for culture in lists("names")["given"].values() for name in culture[gender]]
-        )
+        """A given name; ``gender`` "f" or "m", either when None, of what there is more left."""
+        if gender is None:
+            first, second = self._rng.sample(_GENDERS, 2)
+            gender = first if len(self._deck_of(first)) >= len(self._deck_of(second)) else second
+        return self._deck_of(gender).pop()
 
     def name(self, what: str) -> str:
         """A name of one of the plain lists: partners, surnames, pets, streets, words."""
-        return self._deal(what, lists("names")[what]["any"])
+        return self._deck(what, lists("names")[what]["any"]).pop()
 
     def titled(self) -> str:
         """A surname with a title: ``Ms Horvath``."""
@@ -94,10 +94,14 @@ class Cast:
             deck = self._decks[what] = self._rng.sample(options, len(options))
         return deck.pop()
 
-    def _deal(self, what: str, options: Sequence[str]) -> str:
-        """Like one_of, but the character's own slice of a list comes first."""
+    def _deck_of(self, gender: str) -> list[str]:
+        names = [name for culture in lists("names")["given"].values() for name in culture[gender]]
+        return self._deck(f"given-{gender}", names)
+
+    def _deck(self, what: str, options: Sequence[str]) -> list[str]:
+        """What is left of a list, dealt from the end; the character's own slice of it comes first."""
         if what not in self._decks:
             own = options[self._slice :: _SLICES]
             rest = [option for option in options if option not in set(own)]
             self._decks[what] = self._rng.sample(rest, len(rest)) + self._rng.sample(own, len(own))
-        return self._decks[what].pop()
+        return self._decks[what]

@@ -111,8 +111,8 @@ def _block(row: Mapping[str, Any], fields: Sequence[str]) -> str:
 def _blocks(text: str) -> list[tuple[str, str | Mapping[str, Any]]]:
     """Id and text of every block, in order; a block ends where the next header begins."""
     heads = list(_HEADER.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    return [(head[1], text[head.end() : end]) for head, end in zip(heads, ends, strict=True) if head[1] != "END"]
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    return [(head[1], text[head.end() : end]) for head, end in zip(heads, ends, strict=False) if head[1] != "END"]
 
 
 def _fields(block: str, fields: Sequence[str]) -> Row | str:

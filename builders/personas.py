@@ -84,11 +84,12 @@ def read_spec(path: Path, known: Sequence[Row]) -> list[Row]:
 def completed(seed: Mapping[str, Any]) -> Row:
     """A seed as a whole row: nulls where a trait is absent, the dominant and suppressed values derived."""
     row: Row = {"archetype": "Custom", "trait": None, "pole": None, "provenance": None, **seed}
-    values = row.get("values")
-    if isinstance(values, dict) and all(isinstance(value, int | float) for value in values.values()):
-        order = [name for name in term_ids("schwartz_values") if name in values]
-        row.setdefault("dominant_values", sorted(order, key=lambda name: -values[name])[:_EXTREME_VALUES])
-        row.setdefault("suppressed_values", sorted(order, key=lambda name: values[name])[:_EXTREME_VALUES])
+    given = row.get("values")
+    values = given if isinstance(given, dict) else {}
+    # What is no number is left for the record schema to name.
+    order = [name for name in term_ids("schwartz_values") if isinstance(values.get(name), int | float)]
+    row.setdefault("dominant_values", sorted(order, key=lambda name: -values[name])[:_EXTREME_VALUES])
+    row.setdefault("suppressed_values", sorted(order, key=lambda name: values[name])[:_EXTREME_VALUES])
     fields = record_schema("characters")["properties"]
     return {name: row[name] for name in [*fields, *sorted(row.keys() - fields.keys())] if name in row}
 
