@@ -78,7 +78,7 @@ def _exclusion(character: Row, scenario: Row, requirement: str, facts: Sequence[
 
 
 def _distance(fact: Row, age: int) -> int:
-    return max(fact["from_age"] - age, age - fact["to_age"], 0)
+    return max(int(fact["from_age"]) - age, age - int(fact["to_age"]), 0)
 
 
 def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> list[Row]:

@@ -53,6 +53,14 @@ def made_from(space: Workspace, tables: Iterable[str], **settings: Any) -> str:
     return digest.hexdigest()
 
 
+def made_from_file(space: Workspace, table: str, key: str, shared: str) -> str:
+    """The digest for one key: what all keys share, and one more file. Raises RequestError when it is missing."""
+    path = space.path(table, key)
+    if not path.is_file():
+        raise RequestError("missing file", path, mend=f"Run first: python -m builders.{table} --char {key}")
+    return hashlib.sha256(f"{shared}{hashlib.sha256(path.read_bytes()).hexdigest()}".encode()).hexdigest()
+
+
 def standing(space: Workspace, table: str, key: str, digest: str, fresh: bool) -> Outcome | None:
     """Why a file need not be built, or None when it must be."""
     path = space.path(table, key)

@@ -1,0 +1,213 @@
+"""Decisions: what each character does in each scenario, and what goes on in it before that.
+
+HEART-BENCH 3.4 and appendix D.1, G.4.3: conditioned on the whole persona and the at most 50 memories the
+scenario calls up. A decision is gold only once people have looked at it (``validators.review``); until
+then its row says so.
+
+    python -m builders.decisions --char CHAR_04
+    python -m builders.decisions
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from builders import personas
+from builders.blueprints import Blueprint, load_blueprints
+from builders.provenance import built
+from builders.situations import memory_line, scenario_text
+from builders.upkeep import Outcome, as_record, keep, made_from, made_from_file, standing, told
+from models.backends import BackendSettings, add_backend_arguments, backend_settings
+from models.backends import run as run_chains
+from models.prompts import load
+from models.remedies import Failure, ask, failure, write_failures
+from models.request import Chain, Request
+from schemas.command import DONE, MACHINE_FAILED, parser, print_json, run, say
+from schemas.errors import RequestError
+from schemas.tables import Row
+from schemas.workspace import Workspace
+
+PROMPT = Path(__file__).parent / "prompts" / "decide.md"
+
+_TRACE = ("summary", "emotional_tone", "core_reasoning", "value_orientation")
+_TEMPERATURE = 0.6  # the released annotation script's
+
+Found = tuple[list[Row], list[Failure]]
+
+
+def of_character(
+    character: Row,
+    situations: Sequence[tuple[Row, Sequence[Row]]],
+    blueprints: Mapping[str, Blueprint],
+    seed: int,
+    backend: str,
+) -> Chain[Found]:
+    """The chain of one character: a decision for each scenario with its activated memories in order of rank."""
+    rows: list[Row] = []
+    failures: list[Failure] = []
+    for scenario, memories in situations:
+        request = _request(character, scenario, memories, blueprints, seed)
+        reply = yield from ask(request, check=_wrong)
+        if reply.status != "answered":
+            failures.append(failure(request, reply))
+            continue
+        rows.append(
+            {
+                "character_id": character["character_id"],
+                "scenario_id": scenario["id"],
+                "stage": scenario["stage"],
+                "inner_consciousness": {part: reply.answer[part] for part in _TRACE},
+                "final_decision": reply.answer["final_decision"],
+                "review": {"status": "unreviewed", "annotators": 0, "digest": None},
+                "published": [],
+                "provenance": built(request, reply, seed, backend),
+            }
+        )
+    return rows, failures
+
+
+def _wrong(answer: Row) -> str | None:
+    """What the decision audit finds in an answer, as the reason to ask again; None when nothing."""
+    from audits import audit
+
+    row = {
+        "character_id": "CHAR_00",
+        "scenario_id": "SCN_X_1",
+        "final_decision": answer["final_decision"],
+        "inner_consciousness": {part: answer[part] for part in _TRACE},
+    }
+    errors = [found.message for found in audit("decisions", [row]) if found.severity == "error"]
+    return "; ".join(errors) or None
+
+
+def _request(
+    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], seed: int
+) -> Request:
+    prompt = load(PROMPT)
+    rendered = prompt.render(
+        **{field: character[field] for field in ("label", "occupation", "description", "self_value_logic")},
+        big_five=", ".join(f"{trait} {value:.2f}" for trait, value in character["big_five"].items()),
+        core_patterns="\n".join(f"- {pattern}" for pattern in character["core_patterns"]),
+        dominant=", ".join(character["dominant_values"]),
+        suppressed=", ".join(character["suppressed_values"]),
+        age=scenario["age"],
+        scenario=scenario_text(scenario),
+        memories="\n".join(memory_line(m) for m in sorted(memories, key=lambda m: (m["age"], m["id"]))) or "nothing",
+    )
+    return Request(
+        id=f"heart/decisions/{character['character_id']}/{scenario['id']}",
+        role="decide",
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
+        prompt_id=f"{prompt.id}@{prompt.version}",
+        prompt_digest=prompt.digest,
+        compose=functools.partial(_composed, character, scenario, memories, blueprints, seed),
+        schema={
+            "type": "object",
+            "additionalProperties": False,
+            "required": [*_TRACE, "final_decision"],
+            "properties": {part: {"type": "string", "minLength": 1} for part in (*_TRACE, "final_decision")},
+        },
+        max_tokens=2048,
+        temperature=_TEMPERATURE,
+    )
+
+
+def _composed(
+    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], seed: int
+) -> Row:
+    from builders.offline.decisions import decide
+
+    if scenario["id"] not in blueprints:
+        mend = "Add one with --blueprints, or use --backend messages"
+        raise RequestError("scenario without a blueprint", "scenarios", row=scenario["id"], mend=mend)
+    return decide(character, scenario, blueprints[scenario["id"]], memories, seed)
+
+
+def settle(
+    space: Workspace,
+    characters: Sequence[Row],
+    extra: Path | None,
+    seed: int,
+    settings: BackendSettings,
+    fresh: bool,
+) -> tuple[list[Outcome], list[Failure]]:
+    """Bring the files of some characters up to date; a character with failures keeps what it had."""
+    blueprints = load_blueprints(extra)
+    model = None if settings.name == "offline" else settings.roles["decide"].name
+    prompt = load(PROMPT).digest
+    shared = made_from(
+        space, ("characters", "scenarios"), seed=seed, backend=settings.name, model=model, prompt=prompt,
+        blueprints=blueprints if model is None else None,
+    )  # fmt: skip
+    scenarios = {row["id"]: row for row in space.rows("scenarios")}
+    outcomes, waiting = [], []
+    for character in characters:
+        who = character["character_id"]
+        digest = made_from_file(space, "activations", who, made_from_file(space, "memories", who, shared))
+        stands = standing(space, "decisions", who, digest, fresh)
+        if stands:
+            outcomes.append(stands)
+        else:
+            situations = _situations(space, who, scenarios)
+            start = functools.partial(of_character, character, situations, blueprints, seed, settings.name)
+            waiting.append((who, digest, start))
+    failures: list[Failure] = []
+    # One process: composing a decision takes less than handing it its memories.
+    results = run_chains([start for *_, start in waiting], settings, workers=1, rows=len(scenarios) * len(waiting))
+    for (who, digest, _), (rows, failed) in zip(waiting, results, strict=True):
+        failures += failed
+        if not failed:
+            outcomes.append(keep(space, "decisions", who, digest, rows))
+    return outcomes, failures
+
+
+def _situations(space: Workspace, who: str, scenarios: Mapping[str, Row]) -> list[tuple[Row, list[Row]]]:
+    memories = {row["id"]: row for row in space.rows("memories", who)}
+    found = []
+    for row in space.rows("activations", who):
+        if row["step"] == "fine":
+            ranked = [memories[item["memory_id"]] for item in row["memories"]]
+            found.append((scenarios[row["scenario_id"]], ranked))
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write decisions; see ``--help``."""
+    made = parser(
+        "builders.decisions",
+        "Write what each character decides in each scenario, from its activated memories.",
+        "python -m builders.decisions --char CHAR_04",
+    )
+    made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
+    made.add_argument("--char", action="append", metavar="ID", help="character, may be given again (default: all)")
+    made.add_argument("--blueprints", type=Path, metavar="FILE", help="own blueprints, as given to builders.scenarios")
+    made.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
+    add_backend_arguments(made)
+    return run(_command, made, argv)
+
+
+def _command(parsed: argparse.Namespace) -> int:
+    space = Workspace(parsed.workspace, parsed.benchmark)
+    settings = backend_settings(parsed, parsed.benchmark)
+    with space.lock():
+        chosen = personas.chosen(space, parsed.char)
+        outcomes, failures = settle(space, chosen, parsed.blueprints, parsed.seed, settings, parsed.fresh)
+        write_failures(space.folder / "failed-decisions.jsonl", failures)
+    if parsed.json:
+        print_json({"outcomes": as_record(outcomes), "failed": len(failures)})
+    else:
+        reviewed = Counter(
+            row["review"]["status"] for who in space.keys("decisions") for row in space.rows("decisions", who)
+        )
+        for line in [*told(outcomes), "", "  " + ", ".join(f"{n} {status}" for status, n in sorted(reviewed.items()))]:
+            say(line, quiet=parsed.quiet)
+    return MACHINE_FAILED if failures else DONE
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

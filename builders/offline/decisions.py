@@ -1,0 +1,118 @@
+"""Decisions without a model: what a character does follows from its values, its traits and what came up in it.
+
+Which course of action: the one whose values weigh most in the character and that comes naturally to its
+traits, with a small pull from what the activated memories hold. In which manner: by the core pattern that
+the activated memories speak of most. So eleven characters often take the same course and never take it in
+the same way (HEART-BENCH appendix D.4).
+
+Words come from ``banks/decisions/<trait>_<pole>.toml`` and the blueprint's courses:
+
+    I choose to <choice><reason>. I <act>, and <manner>.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from builders.blueprints import Blueprint
+from builders.offline.scenes import archetype
+from schemas.randomness import rng_for
+from schemas.tables import Row
+
+_BANKS = Path(__file__).parent / "banks" / "decisions"
+
+# How much a trait one unit above the middle counts beside a value at full importance.
+_TRAIT_WEIGHT = 1.2
+_MEMORY_WEIGHT = 0.15
+_WORD = re.compile(r"[a-z]{4,}")
+
+
+def decide(character: Row, scenario: Row, blueprint: Blueprint, memories: Sequence[Row], seed: int) -> Row:
+    """Inner consciousness and final decision of a character, from its activated memories in order of rank."""
+    rng = rng_for(seed, "heart", "decisions", f"{character['character_id']}/{scenario['id']}")
+    bank = _bank(archetype(character))
+    course = choose(character, blueprint, memories)
+    pattern = leading_pattern(character, memories, rng)
+    choice, act = rng.choice(course["choice"]), rng.choice(course["acts"])
+    reason, manner = rng.choice(bank["reasons"]), rng.choice(bank["manners"][pattern])
+    return {
+        "summary": _summary(bank, memories, rng),
+        "emotional_tone": _tone(bank, memories, scenario, rng),
+        "core_reasoning": rng.choice(bank["logics"]),
+        "value_orientation": rng.choice(bank["values"]),
+        "final_decision": f"I choose to {choice}{reason}. I {act}, and {manner}.",
+    }
+
+
+def choose(character: Row, blueprint: Blueprint, memories: Sequence[Row]) -> Mapping[str, Any]:
+    """The course of action that weighs most; of equals the first."""
+    rules = " ".join(memory["behavior_policy"] for memory in memories).lower()
+    spoken = set(_WORD.findall(rules))
+
+    def weight(course: Mapping[str, Any]) -> float:
+        values = sum(character["values"][value] for value in course["serves"]) / len(course["serves"])
+        traits = max(_lean(character, kind) for kind in course["draws"])
+        words = set(_WORD.findall(" ".join((*course["choice"], *course["acts"])).lower()))
+        echo = len(words & spoken) / len(words)
+        return float(values + _TRAIT_WEIGHT * traits + _MEMORY_WEIGHT * echo)
+
+    return max(blueprint["courses"], key=weight)
+
+
+def leading_pattern(character: Row, memories: Sequence[Row], rng: Random) -> int:
+    """The core pattern the memories speak of, drawn by how much they do; the first memories count most."""
+    weights = [1e-6] * len(character["core_patterns"])
+    words = [_stems(pattern) for pattern in character["core_patterns"]]
+    for place, memory in enumerate(memories):
+        spoken = _stems(f"{memory['behavior_policy']} {memory['psych_conclusion']} {memory['content_summary']}")
+        for index, own in enumerate(words):
+            weights[index] += len(own & spoken) / len(own) / (1 + place / 5)
+    # Squared: what comes up a little more often decides much more often.
+    return rng.choices(range(len(weights)), [weight**2 for weight in weights])[0]
+
+
+def _lean(character: Row, kind: str) -> float:
+    pole, trait = kind.split("_")
+    distance = character["big_five"][trait] - 0.5
+    return float(distance if pole == "High" else -distance)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:5] for word in _WORD.findall(text.lower()))
+
+
+def _summary(bank: Mapping[str, Any], memories: Sequence[Row], rng: Random) -> str:
+    first = rng.choice(bank["streams"])
+    if not memories:
+        return str(first)
+    leading = memories[min(int(rng.expovariate(0.5)), len(memories) - 1)]
+    back = rng.choice(bank["memories"]).format(context=_lowered(leading["context"]))
+    second = rng.choice([stream for stream in bank["streams"] if stream != first])
+    return f"{first} {back[0].upper()}{back[1:]} {second}"
+
+
+def _lowered(context: str) -> str:
+    """A memory's setting in the middle of a sentence; a proper name keeps its capital."""
+    first = context.split()[0]
+    usual = first in {"A", "An", "The", "In", "On", "At", "By", "Under", "Behind", "After", "Before", "My", "Our"}
+    return (context[0].lower() + context[1:] if usual else context).rstrip(".")
+
+
+def _tone(bank: Mapping[str, Any], memories: Sequence[Row], scenario: Row, rng: Random) -> str:
+    tone = rng.choice(bank["tones"])
+    if not memories:
+        return f"{tone[0].upper()}{tone[1:]}."
+    felt = memories[0]["emotion_signature"]
+    return f"{tone[0].upper()}{tone[1:]}; under it {felt['primary']}, which I know from before."
+
+
+@functools.cache
+def _bank(voice: str) -> Mapping[str, Any]:
+    name = "neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low")
+    return tomllib.loads((_BANKS / f"{name}.toml").read_text("utf-8"))
