@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import math
 import operator
 import re
@@ -31,6 +32,9 @@ from schemas.tables import Row, Table, record_schema
 
 _TEXT_LIMIT = 80  # characters of an offending value that a finding quotes
 _TERMS_LIMIT = 20  # terms of an enum that a message lists
+_STRIDE = 32  # rows written at once to see that they can be
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _LIMITS = {
     "minimum": "is below the minimum of {}",
@@ -53,14 +57,26 @@ def failures(table: Table, rows: Sequence[Row], first: int = 1) -> list[Finding]
 def examine(table: Table, rows: Sequence[Row], first: int = 1) -> Iterator[tuple[int, list[Finding]]]:
     """The index and the findings of every row that fails."""
     is_valid = _validator(table.name).is_valid
-    for index, row in enumerate(rows):
-        try:
-            if is_valid(row) and not any(row[field] is None for field in table.filled):
-                continue
-            found = _row_failures(table, row, row_name(table, row, first + index))
-        except ValueError as error:  # the engine met something that is no JSON, or nested beyond reason
-            found = _not_json(table, row, row_name(table, row, first + index), error)
-        yield index, found
+    for start in range(0, len(rows), _STRIDE):
+        part = rows[start : start + _STRIDE]
+        # The engine does not look into texts without a pattern; writing all rows at once costs little.
+        writable = _writable(part)
+        for index, row in enumerate(part, start):
+            try:
+                filled = is_valid(row) and not any(row[field] is None for field in table.filled)
+                if filled and (writable or _writable([row])):
+                    continue
+            except ValueError:  # the engine met something that is no JSON, or nested beyond reason
+                pass
+            yield index, _row_failures(table, row, row_name(table, row, first + index))
+
+
+def _writable(rows: Sequence[Row]) -> bool:
+    try:
+        orjson.dumps(rows)
+    except TypeError:
+        return False
+    return True
 
 
 def row_name(table: Table, row: Row, position: int) -> str:
@@ -75,18 +91,18 @@ def _validator(table: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(dict(record_schema(table)))
 
 
-def _row_failures(table: Table, row: Row, row_id: str) -> list[Finding]:
-    found = [
-        _finding(table, row_id, keyword, path, value, message)
-        for error in _validator(table.name).iter_errors(row)
-        for keyword, path, value, message in _readable(error, row, table.schema)
-    ]
-    found += [
-        _finding(table, row_id, "filled", [field], None, f"is null; benchmark tables of {table.name} need it here")
-        for field in table.filled
-        if isinstance(row, dict) and field in row and row[field] is None
-    ]
-    return found
+def _row_failures(table: Table, row: Any, row_id: str) -> list[Finding]:
+    try:
+        wrong = [
+            each for error in _validator(table.name).iter_errors(row) for each in _readable(error, row, table.schema)
+        ]
+    except ValueError as error:
+        wrong = [] if any(_foreign(row)) else [("notJson", [], None, f"is no JSON: {error}")]
+    if isinstance(row, dict):
+        null = [field for field in table.filled if field in row and row[field] is None]
+        wrong += [("filled", [field], None, "is null, and this benchmark needs it") for field in null]
+    wrong += [("notJson", *foreign) for foreign in _foreign(row)]
+    return [_finding(table, row_id, *each) for each in wrong]
 
 
 def _readable(
@@ -136,18 +152,13 @@ def _finding(table: Table, row_id: str, keyword: str, path: Sequence[str | int],
     )
 
 
-def _not_json(table: Table, row: Any, row_id: str, why: Exception) -> list[Finding]:
-    foreign = list(_foreign(row)) or [([], None, f"is no JSON: {why}")]
-    return [_finding(table, row_id, "notJson", path, value, message) for path, value, message in foreign]
-
-
 def _foreign(row: Any) -> Iterator[tuple[list[str | int], Any, str]]:
     """Path, value and message of the parts of a row that JSON cannot hold; without recursion, however deep."""
     waiting: list[tuple[list[str | int], Any]] = [([], row)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
-            if any("\ud800" <= letter <= "\udfff" for letter in value):
+            if not value.isascii() and _SURROGATE.search(value):
                 yield path, value, "holds half a surrogate pair, which is no text"
         elif isinstance(value, dict):
             for name, child in value.items():
@@ -182,6 +193,9 @@ def _listed(terms: Sequence[Any]) -> str:
 
 def _shown(value: Any) -> str:
     """The value as JSON text (a string bare), cut to a readable length, safe to encode."""
-    text = value if isinstance(value, str) else orjson.dumps(value, default=repr).decode()
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+    except ValueError:  # an integer of more digits than Python writes out
+        text = f"a huge {type(value).__name__}"
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
