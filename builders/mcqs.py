@@ -228,13 +228,13 @@ def _command(parsed: argparse.Namespace) -> int:
         taken = _taken(space, source)
         outcomes, failures = settle(space, source, parsed.rule, parsed.seed, settings, parsed.fresh)
         write_failures(space.folder / "failed-mcqs.jsonl", failures)
-    left_out = _left_out(space)
+    missing = left_out(space)
     if parsed.json:
-        print_json({"outcomes": as_record([*taken, *outcomes]), "left_out": left_out, "failed": len(failures)})
+        print_json({"outcomes": as_record([*taken, *outcomes]), "left_out": missing, "failed": len(failures)})
     else:
-        for line in [*told([*taken, *outcomes]), *_lines(space, left_out)]:
+        for line in [*told([*taken, *outcomes]), *_lines(space, missing)]:
             say(line, quiet=parsed.quiet)
-    return MACHINE_FAILED if failures else FINDINGS if left_out else DONE
+    return MACHINE_FAILED if failures else FINDINGS if missing else DONE
 
 
 def _taken(space: Workspace, source: Workspace) -> list[Outcome]:
@@ -248,7 +248,8 @@ def _taken(space: Workspace, source: Workspace) -> list[Outcome]:
     ]
 
 
-def _left_out(space: Workspace) -> list[str]:
+def left_out(space: Workspace) -> list[str]:
+    """The decisions, as character/scenario, of which the last assembly could ask no question."""
     path = space.folder / "findings" / "mcqs.jsonl"
     return [row["row_id"] for row in read_jsonl(path)] if path.is_file() else []
 

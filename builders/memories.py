@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--stage", action="append", default=[], metavar="STAGE", help="a life stage; may be given again (default: all)"
     )
     made.add_argument(
-        "--count", type=_number, default=TOTAL, metavar="N", help=f"memories a character (default: {TOTAL})"
+        "--count", type=count, default=TOTAL, metavar="N", help=f"memories a character (default: {TOTAL})"
     )
     made.add_argument(
         "--intensities",
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=PRESETS[0],
         help="ranges of the tiers: those the published corpus fits (default), or those the paper's prompt prints",
     )
-    made.add_argument("--workers", type=_number, metavar="N", help="processes of the offline writer (default: cores)")
+    made.add_argument("--workers", type=count, metavar="N", help="processes of the offline writer (default: cores)")
     how = made.add_mutually_exclusive_group()
     how.add_argument("--resume", action="store_true", help="go on where an earlier run stopped (the default)")
     how.add_argument("--fresh", action="store_true", help="write anew, built memories that were changed by hand too")
@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(_command, made, argv)
 
 
-def _number(text: str) -> int:
+def count(text: str) -> int:
+    """A number of an argument, from 1 to 1,000,000. Raises ArgumentTypeError."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1,000,000")
     return int(text)
