@@ -36,6 +36,7 @@ class Asking:
         self.pace = Pace(settings.concurrency)
         self.used = Used()
         self.progress = progress
+        self.chains = 0
         self._under_way: dict[bytes, asyncio.Event] = {}
         self._schemaless: set[str] = set()
 
@@ -43,6 +44,14 @@ class Asking:
     def in_flight(self) -> int:
         """Requests that were sent and have no reply yet."""
         return self.pace.in_flight
+
+    async def begin(self, chains: int) -> None:
+        """So many chains are going to ask side by side."""
+        self.chains = chains
+
+    def leave(self) -> None:
+        """One of them has ended."""
+        self.chains -= 1
 
     def stop(self) -> None:
         """Send nothing more."""
@@ -62,7 +71,10 @@ class Asking:
                 self._do_without_schema(model, error)
                 return await self.answer(request)
             return Reply("failed", reason=error.reason)
-        reply = reply_of(request, message)
+        return self.told(request, reply_of(request, message))
+
+    def told(self, request: Request, reply: Reply) -> Reply:
+        """Count a reply and show where the run stands."""
         if reply.status == "answered":
             self.used.rows += request.rows
         self.progress.show(self.used, self.pace.retries)
@@ -105,23 +117,18 @@ class Asking:
     async def _ask(self, asked: Asked, wire: Wired) -> Mapping[str, Any]:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
         await self.budget.reserve(worst)
-        cost = 0.0
 
         async def doubt() -> None:
-            nonlocal cost
-            cost += worst
+            self.budget.spend(worst)
             self.used.doubts += 1
             await self.journal.doubt(asked.key)
 
         try:
             await self.journal.ask([asked])
             received = await self.pace.attempt(lambda: self.client.send(wire.body, asked.max_tokens), doubt)
-            answered = answered_by(asked, received)
+            answered = answered_by(asked.key, received)
             await self.journal.answer(answered)
-            paid = self.budget.prices.cost(asked.model, answered.usage)
-            self.used.add(answered.usage, paid)
-            self.used.unmetered += not answered.metered
-            cost += paid or 0.0
+            self.paid(asked.model, answered)
         except HopelessError as error:
             await self.journal.give_up(asked.key, str(error))
             raise hopeless(self.client.server, error) from error
@@ -129,8 +136,15 @@ class Asking:
             await self.journal.give_up(asked.key, str(error) or None)
             raise
         finally:
-            self.budget.settle(worst, cost)
+            self.budget.free(worst)
         return received.message
+
+    def paid(self, model: str, answered: Answered) -> None:
+        """Count what a reply cost."""
+        cost = self.budget.prices.cost(model, answered.usage, answered.batch)
+        self.used.add(answered.usage, cost)
+        self.used.unmetered += not answered.metered
+        self.budget.spend(cost or 0.0)
 
 
 def asked_of(request: Request, model: Model, wire: Wired, server: str) -> Asked:
@@ -150,10 +164,10 @@ def asked_of(request: Request, model: Model, wire: Wired, server: str) -> Asked:
     )
 
 
-def answered_by(asked: Asked, received: Received, batch: bool = False) -> Answered:
+def answered_by(key: bytes, received: Received, batch: bool = False) -> Answered:
     """A reply as the journal notes it."""
     metered = isinstance(received.message.get("usage"), dict)
-    return Answered(asked.key, received.raw, usage_of(received.message), metered, received.request_id, batch)
+    return Answered(key, received.raw, usage_of(received.message), metered, received.request_id, batch)
 
 
 def hopeless(server: str, error: HopelessError) -> MachineError:

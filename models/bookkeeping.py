@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from models.prices import Prices
 from models.request import Usage
+from schemas.tables import Row
 
 Read = Callable[..., list[Any]]
+
+_JOINED = "requests LEFT JOIN replies USING (key)"
 
 _USED = """
 SELECT role, model, coalesce(batch, 0), count(*), count(replies.key), sum(doubts), coalesce(sum(metered = 0), 0),
        coalesce(sum(input_tokens), 0), coalesce(sum(cache_write_tokens), 0), coalesce(sum(cache_read_tokens), 0),
        coalesce(sum(output_tokens), 0), sum(doubts * most_tokens), sum(doubts * max_tokens), sum(in_flight)
-FROM requests LEFT JOIN replies USING (key) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+FROM {} WHERE {} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
+
+_LISTED = """
+SELECT id, role, model, server, asked_at, received_at, problem, doubts, in_flight, coalesce(batch, 0) AS batch,
+       CASE WHEN replies.key IS NULL THEN 'open' ELSE 'answered' END AS state,
+       input_tokens, cache_write_tokens, cache_read_tokens, output_tokens, hex(key) AS key
+FROM {} WHERE {} ORDER BY id, asked_at, key LIMIT ?
+"""
+
+_EXPORTED = """
+SELECT id, role, model, server, sample, prompt_id, prompt_digest, asked_at, received_at, problem, doubts,
+       hex(key) AS key, body, fixed.text AS system, message, request_id, coalesce(batch, 0) AS batch
+FROM requests LEFT JOIN replies USING (key) LEFT JOIN fixed ON fixed.digest = requests.fixed
+WHERE {} ORDER BY id, asked_at, key
+"""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which requests: an id as a shell pattern, a role, "answered" or "open", asked before a day; None: all."""
+
+    id: str | None = None
+    role: str | None = None
+    state: str | None = None
+    before: str | None = None
+
+    def where(self) -> tuple[str, tuple[str, ...]]:
+        """An SQL condition over requests and replies, and its values."""
+        parts, values = ["1"], []
+        for condition, value in (("id GLOB ?", self.id), ("role = ?", self.role), ("asked_at < ?", self.before)):
+            if value is not None:
+                parts.append(condition)
+                values.append(value)
+        if self.state:
+            parts.append(f"replies.key IS {'NOT NULL' if self.state == 'answered' else 'NULL'}")
+        return " AND ".join(parts), tuple(values)
+
+
+EVERYTHING = Filter()
 
 
 @dataclass(frozen=True)
@@ -40,9 +83,35 @@ class Account:
     doubt_cost: float | None
 
 
-def accounts(read: Read, prices: Prices) -> list[Account]:
+def accounts(read: Read, prices: Prices, chosen: Filter = EVERYTHING) -> list[Account]:
     """The accounts of a journal, by role, model and batch; ``read`` runs a query on it."""
-    return [_account(row, prices) for row in read(_USED)]
+    where, values = chosen.where()
+    return [_account(tuple(row), prices) for row in read(_USED.format(_JOINED, where), *values)]
+
+
+def count(read: Read, chosen: Filter, answered: bool = False) -> int:
+    """How many requests a filter chooses, and how many of them are answered."""
+    where, values = chosen.where()
+    counted = "replies.key" if answered else "*"
+    ((found,),) = read(f"SELECT count({counted}) FROM {_JOINED} WHERE {where}", *values)
+    return int(found)
+
+
+def listed(read: Read, chosen: Filter, limit: int) -> list[Row]:
+    """Requests and what became of them, in order of id."""
+    where, values = chosen.where()
+    return [dict(row) for row in read(_LISTED.format(_JOINED, where), *values, limit)]
+
+
+def exported(read: Read, chosen: Filter) -> Iterator[Row]:
+    """Requests with their bodies as they were sent, and replies as they came, in order of id."""
+    where, values = chosen.where()
+    for row in read(_EXPORTED.format(where), *values):
+        made = dict(row)
+        system, body, message = made.pop("system"), orjson.loads(made["body"]), made["message"]
+        made["body"] = {**body, "system": orjson.loads(system)} if system else body
+        made["message"] = orjson.loads(message) if message else None
+        yield made
 
 
 def _account(row: Sequence[Any], prices: Prices) -> Account:

@@ -22,6 +22,7 @@ class Budget:
     def __init__(self, prices: Prices, most: float | None, spent: float, journal: Path) -> None:
         self.prices, self.most, self.spent, self.journal = prices, most, spent, journal
         self._reserved = 0.0
+        self._holders = 0
         self._change = asyncio.Event()
 
     def check_prices(self, models: set[str]) -> None:
@@ -38,27 +39,38 @@ class Budget:
         """The most a request can cost, in US dollars; 0 without a price."""
         return self.prices.cost(model, Usage(cache_write_tokens=most_tokens, output_tokens=max_tokens), batch) or 0.0
 
+    def fits(self, worst: float) -> bool:
+        """May requests that cost at most ``worst`` be sent now?"""
+        return self.most is None or self.spent + self._reserved + worst <= self.most
+
     async def reserve(self, worst: float) -> None:
         """Wait until a request that may cost ``worst`` fits. Raises MachineError when it never will."""
-        while self.most is not None and self.spent + self._reserved + worst > self.most:
-            if not self._reserved:
-                raise MachineError(
-                    f"budget of ${self.most:.2f} reached",
-                    self.journal,
-                    expected=f"${self.spent:.4f} spent, the next request may cost ${worst:.4f}",
-                    mend="Raise --max-cost and run the same command again: what was answered is kept",
-                )
+        while not self.fits(worst):
+            if not self._holders:
+                raise self.reached(worst)
             self._change.clear()
             await self._change.wait()
+        self._holders += 1
         self._reserved += worst
 
-    def settle(self, worst: float, cost: float) -> None:
-        """A request is over: free what was reserved for it, note what it cost."""
-        self._reserved = max(0.0, self._reserved - worst)
-        if self._reserved < 1e-9:
-            self._reserved = 0.0
-        self.spent += cost
+    def free(self, worst: float) -> None:
+        """The request is over: give back what was reserved for it."""
+        self._holders -= 1
+        self._reserved = self._reserved - worst if self._holders else 0.0
         self._change.set()
+
+    def spend(self, cost: float) -> None:
+        """Note what something cost."""
+        self.spent += cost
+
+    def reached(self, worst: float) -> MachineError:
+        """The error of a run whose budget does not allow the next request."""
+        return MachineError(
+            f"budget of {dollars(self.most)} reached",
+            self.journal,
+            expected=f"{dollars(self.spent)} spent, what comes next may cost {dollars(worst)}",
+            mend="Raise --max-cost and run the same command again: what was answered is kept",
+        )
 
 
 @dataclass

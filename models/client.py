@@ -66,6 +66,7 @@ class Client:
 
     def __init__(self, server: str, key: str, concurrency: int, timeout: float = TIMEOUT) -> None:
         self.server, self.timeout = server, timeout
+        self._url = f"{server}/v1/messages"
         self.sdk = anthropic.AsyncAnthropic(
             api_key=key,
             base_url=server,
@@ -81,6 +82,7 @@ class Client:
         )
 
     def _patience(self, max_tokens: int) -> httpx2.Timeout:
+        """Time-outs in seconds; a long answer may take longer than the usual one."""
         return httpx2.Timeout(max(self.timeout, max_tokens / _SLOWEST), connect=min(_CONNECT, self.timeout))
 
     async def __aenter__(self) -> Self:
@@ -91,15 +93,27 @@ class Client:
 
     async def send(self, body: bytes, max_tokens: int) -> Received:
         """Send one request. Raises UnansweredError for this attempt, AnamnesisError when no attempt can succeed."""
-        response = await self.call(
-            self.sdk.post(
-                "/v1/messages",
-                content=body,
-                cast_to=httpx2.Response,
-                options={"headers": _JSON, "timeout": self._patience(max_tokens)},
-            )
-        )
+        options: anthropic.RequestOptions = {"headers": _JSON}
+        if max_tokens / _SLOWEST > self.timeout:
+            options["timeout"] = self._patience(max_tokens)
+        response = await self.call(self.sdk.post(self._url, content=body, cast_to=httpx2.Response, options=options))
         return Received(response.content, _message(response), response.headers.get("request-id"))
+
+    async def post_json(self, path: str, body: bytes) -> Any:
+        """Post JSON, get JSON. Raises as ``send``."""
+        options: anthropic.RequestOptions = {"headers": _JSON}
+        return _json(
+            await self.call(self.sdk.post(self.server + path, content=body, cast_to=httpx2.Response, options=options))
+        )
+
+    async def get_json(self, path: str) -> Any:
+        """Get JSON. Raises as ``send``."""
+        return _json(await self.call(self.sdk.get(self.server + path, cast_to=httpx2.Response)))
+
+    async def get_lines(self, path: str) -> list[bytes]:
+        """Get JSON Lines, however many. Raises as ``send``."""
+        response = await self.call(self.sdk.get(self.server + path, cast_to=httpx2.Response))
+        return [line for line in response.content.split(b"\n") if line]
 
     async def call(self, waiting: Awaitable[Answer]) -> Answer:
         """Await a call of the SDK; what it raises comes out in our terms."""
@@ -116,11 +130,12 @@ class Client:
         causes: list[BaseException] = [error]
         while (cause := causes[-1].__cause__) is not None:
             causes.append(cause)
+        for cause in causes:
+            if isinstance(cause, UnansweredError):
+                return cause
+            if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+                return UnansweredError("unreachable", f"{self.server} does not answer: {cause}")
         root = causes[-1]
-        if isinstance(root, UnansweredError):
-            return root
-        if isinstance(root, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            return UnansweredError("unreachable", f"{self.server} does not answer ({root})")
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
             return UnansweredError("broken", "no reply in time", doubt=True)
         return UnansweredError("broken", f"connection lost ({type(root).__name__}: {root})", doubt=True)
@@ -146,6 +161,8 @@ class _Counted(httpx2.AsyncByteStream):
 
 async def _bounded(response: httpx2.Response) -> None:
     length = response.headers.get("content-length")
+    if response.request.url.path.endswith("/results"):  # of a batch: as many as were asked for
+        return
     if length is None and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Counted(response.stream)
     elif length is not None and int(length) > LARGEST_REPLY:
@@ -156,15 +173,19 @@ def _too_large() -> UnansweredError:
     return UnansweredError("rejected", f"the reply is larger than {LARGEST_REPLY // 2**20} MiB", doubt=True)
 
 
-def _message(response: httpx2.Response) -> Mapping[str, Any]:
+def _json(response: httpx2.Response) -> Any:
     raw = response.content
     try:
-        message = orjson.loads(raw)
+        return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         kind = response.headers.get("content-type", "")
         if "html" in kind or raw[:64].lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
             raise UnansweredError("unreachable", "an HTML page came instead of a message: a proxy or portal?") from None
         raise UnansweredError("broken", f"the reply is no JSON ({error})", doubt=True) from None
+
+
+def _message(response: httpx2.Response) -> Mapping[str, Any]:
+    message = _json(response)
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
         raise UnansweredError("unreachable", "what came is no message of the Messages API")
     if not all(isinstance(block, dict) for block in message["content"]):
@@ -187,6 +208,11 @@ def _declined(server: str, error: anthropic.APIStatusError) -> UnansweredError |
         )
     if status == 402:
         return MachineError(f"payment required ({said})", server, mend="Settle it, and run the same command again")
+    path = error.request.url.path
+    if status == 404 and path.endswith("/batches"):
+        return RequestError("no Message Batches", server, mend="Run without --batch: this server does not have them")
+    if status == 404 and "/batches/" in path:
+        return UnansweredError("rejected", said)
     if status == 404 or 300 <= status < 400:
         return RequestError(
             f"unknown model or address ({said})",

@@ -33,6 +33,7 @@ from schemas.locks import held
 VERSION = 1
 
 _APPLICATION = 0x414E414D  # "ANAM"
+_MAGIC = b"SQLite format 3\0"
 _TABLES = Path(__file__).parent / "journal.sql"
 _PATIENCE = 60.0  # seconds for a reader to let go
 
@@ -91,15 +92,16 @@ def opened(path: Path, concurrency: int) -> Iterator[Journal]:
             connection.close()
 
 
-def read_only(path: Path) -> sqlite3.Connection:
-    """The journal for reading, also while another process writes it. Raises RequestError."""
+@contextlib.contextmanager
+def read_only(path: Path) -> Iterator[Callable[..., list[Any]]]:
+    """A function that runs a query, also while another process writes the journal. Raises RequestError."""
     if not path.is_file():
         raise RequestError("missing journal", path, mend="Check --journal or --workspace: nothing was asked there yet")
-    connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE)
-    connection.row_factory = sqlite3.Row
-    _check(connection, path)
-    connection.execute("PRAGMA query_only = 1")
-    return connection
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE)) as connection:
+        _check(connection, path)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA query_only = 1")
+        yield lambda sql, *values: connection.execute(sql, values).fetchall()
 
 
 class Journal:
@@ -111,7 +113,7 @@ class Journal:
         self._failed: MachineError | None = None
         self._aside: dict[bytes, bytes] = {}  # replies that only the reserve holds
         self._take_over()
-        self._known = {key for (key,) in connection.execute("SELECT key FROM replies")}
+        self.known = {key for (key,) in connection.execute("SELECT key FROM replies")}
         self._reader = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False)
         self._queue: queue.SimpleQueue[tuple[Work, Answered | None, asyncio.Future[None]] | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
@@ -119,7 +121,7 @@ class Journal:
 
     def replay(self, key: bytes) -> bytes | None:
         """The message that answered a request; None when nothing did yet."""
-        if key not in self._known:
+        if key not in self.known:
             return None
         row = self._reader.execute("SELECT message FROM replies WHERE key = ?", (key,)).fetchone()
         return row[0].encode() if row else self._aside[key]
@@ -131,7 +133,7 @@ class Journal:
     async def answer(self, answered: Answered) -> None:
         """Note a reply. On disk when this returns, in the reserve if need be."""
         await self._do(lambda connection: _insert_answered(connection, [answered]), answered)
-        self._known.add(answered.key)
+        self.known.add(answered.key)
         if self._failed is not None:
             self._aside[answered.key] = answered.message
 
@@ -148,6 +150,21 @@ class Journal:
     async def write(self, work: Work) -> None:
         """Do other work on the connection, in its turn and committed when this returns."""
         await self._do(work)
+
+    def prune(self, where: str, values: Sequence[str]) -> None:
+        """Forget the requests that an SQL condition over requests and replies chooses."""
+        chosen = f"SELECT requests.key FROM requests LEFT JOIN replies USING (key) WHERE {where}"
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"CREATE TEMP TABLE gone AS {chosen}", tuple(values))
+            for table in ("batch_items", "replies", "requests"):
+                connection.execute(f"DELETE FROM {table} WHERE key IN (SELECT key FROM gone)")
+            connection.execute("DELETE FROM fixed WHERE digest NOT IN (SELECT fixed FROM requests WHERE fixed NOTNULL)")
+            connection.execute("COMMIT")
+            connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            raise _unwritable(self.path, error) from None
 
     def read(self, sql: str, *values: Any) -> list[Any]:
         """Rows of a query."""
@@ -234,7 +251,7 @@ def _settle(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception 
 
 
 def _insert_asked(connection: sqlite3.Connection, asked: Sequence[Asked]) -> None:
-    now = _now()
+    time = now()
     for one in asked:
         body = orjson.loads(one.body)
         system = body.pop("system", None)
@@ -249,19 +266,19 @@ def _insert_asked(connection: sqlite3.Connection, asked: Sequence[Asked]) -> Non
             " asked_at = excluded.asked_at",
             (
                 one.key, one.id, one.role, one.model, one.server, one.sample, one.prompt_id, one.prompt_digest,
-                digest, orjson.dumps(body).decode(), now, one.most_tokens, one.max_tokens,
+                digest, orjson.dumps(body).decode(), time, one.most_tokens, one.max_tokens,
             ),
         )  # fmt: skip
 
 
 def _insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered]) -> None:
-    now = _now()
+    time = now()
     for one in answered:
         usage = one.usage
         connection.execute(
             "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                one.key, now, one.message.decode(), one.request_id, one.batch, one.metered, usage.input_tokens,
+                one.key, time, one.message.decode(), one.request_id, one.batch, one.metered, usage.input_tokens,
                 usage.cache_write_tokens, usage.cache_read_tokens, usage.output_tokens,
             ),
         )  # fmt: skip
@@ -292,6 +309,10 @@ def _as_answered(row: dict[str, Any]) -> Answered:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    if path.is_file() and path.stat().st_size:
+        with path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:  # SQLite would take a short file for an empty one
+                raise _no_journal(path)
     try:
         connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False)
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -342,5 +363,6 @@ def _unwritable(path: Path, error: Exception) -> MachineError:
     )
 
 
-def _now() -> str:
+def now() -> str:
+    """The time in UTC, for people to read."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -13,9 +13,11 @@ in flight finish and be recorded, then ends the run; running the same command ag
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic
 
 from models import bookkeeping, journal
@@ -123,12 +125,16 @@ class _Run(Generic[Result]):
 
     async def _drive(self, server: str, key: str) -> None:
         from models.asking import Asking
+        from models.batches import BatchAsking
         from models.client import Client
 
-        async with Client(server, key, self._settings.concurrency, self._settings.timeout) as client:
-            asking = Asking(self._settings, client, self._journal, self._budget, self._progress)
+        settings = self._settings
+        async with _calm_collector(), Client(server, key, settings.concurrency, settings.timeout) as client:
+            kind = BatchAsking if settings.batch else Asking
+            asking = kind(settings, client, self._journal, self._budget, self._progress)
             self._asking = asking
-            self._driving = asyncio.create_task(self._chains(asking, self._settings.concurrency * _AHEAD))
+            places = len(self._starts) if settings.batch else settings.concurrency * _AHEAD
+            self._driving = asyncio.create_task(self._chains(asking, min(places, len(self._starts))))
             await self._driving
 
     async def _chains(self, asking: Asking, places: int) -> None:
@@ -145,9 +151,11 @@ class _Run(Generic[Result]):
             except BaseException:  # of a chain, or one that ends the run
                 asking.stop()
                 raise
+            finally:
+                asking.leave()
 
-        workers = [worker() for _ in range(min(places, len(self._starts)))]
-        for outcome in await asyncio.gather(*workers, return_exceptions=True):
+        await asking.begin(places)
+        for outcome in await asyncio.gather(*(worker() for _ in range(places)), return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome
 
@@ -162,3 +170,16 @@ async def _one(chain: Chain[Result], asking: Asking) -> Result:
         return done.value  # type: ignore[no-any-return]
     finally:
         chain.close()
+
+
+@contextlib.asynccontextmanager
+async def _calm_collector() -> AsyncIterator[None]:
+    """The garbage collector leaves the client's modules alone and comes by less often: it took a fifth of the time."""
+    usual = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()

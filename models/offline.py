@@ -18,12 +18,13 @@ from models.request import Chain, Reply, Result
 
 def drive(chain: Chain[Result]) -> Result:
     """Run one chain to its end, answering every request by its ``compose``."""
-    try:
-        request = next(chain)
-        while True:
-            request = chain.send(Reply("answered", request.compose()))
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
+    reply: Reply | None = None
+    while True:
+        try:
+            request = chain.send(reply)  # type: ignore[arg-type]  # None starts it
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        reply = Reply("answered", request.compose())
 
 
 def run(starts: Sequence[Callable[[], Chain[Result]]], workers: int | None = None) -> Iterator[Result]:

@@ -20,6 +20,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 from models.client import UnansweredError
 
 ATTEMPTS = 10  # of one request, after which it or the run is given up
+FIRST_WAIT = 0.5  # seconds where the server does not say; doubles with every attempt
 LONGEST_WAIT = 120.0  # seconds, whatever Retry-After says
 
 _FIRST_ATTEMPTS = 3  # while nothing ever answered: a wrong address should show at once
@@ -54,14 +55,14 @@ class Pace:
         self._paused_until = 0.0
         self._last_cut = 0.0
         self._limited_in_a_row = 0
-        self._stopped = False
+        self.stopped = False
         self._wake = asyncio.Event()
-        self._backoff = wait_exponential_jitter(initial=0.5, max=60.0, jitter=0.5)
+        self._backoff = wait_exponential_jitter(multiplier=FIRST_WAIT, max=60.0, jitter=FIRST_WAIT)
         self._retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, UnansweredError) and error.kind in _AGAIN),
             wait=self._wait,
             stop=self._enough,
-            sleep=self._sleep,
+            sleep=self.sleep,
             reraise=True,
         )
 
@@ -89,25 +90,38 @@ class Pace:
             return answer
 
         try:
-            return await self._retrying.copy()(once)
+            return await self._patiently(once)
         except UnansweredError as error:
             self._given_up += error.kind != "schemaless"
             if error.kind in _SERVER_WIDE or self._given_up >= _HOPELESS:
                 raise HopelessError(error.reason) from error
             raise
 
+    async def _patiently(self, once: Callable[[], Awaitable[Answer]]) -> Answer:
+        try:
+            return await once()  # nearly always the last: the machinery of retries is for the others
+        except UnansweredError as error:
+            first = [error]
+
+        async def again() -> Answer:
+            if first:
+                raise first.pop()
+            return await once()
+
+        return await self._retrying.copy()(again)
+
     def stop(self) -> None:
         """Let what is in flight finish and nothing else begin."""
-        self._stopped = True
+        self.stopped = True
         self._wake.set()
         while self._waiting:
             self._release(self._waiting.popleft())
 
     async def _enter(self) -> None:
-        while not self._stopped:
+        while not self.stopped:
             pause = self._paused_until - time.monotonic()
             if pause > 0:
-                await self._sleep(pause)
+                await self.sleep(pause)
             elif self.in_flight < max(1, int(self.limit)):
                 self.in_flight += 1
                 return
@@ -156,12 +170,12 @@ class Pace:
         error = state.outcome.exception() if state.outcome else None
         unreachable = isinstance(error, UnansweredError) and error.kind == "unreachable"
         most = _FIRST_ATTEMPTS if unreachable and not self.answered else ATTEMPTS
-        if self._stopped or state.attempt_number >= most:
+        if self.stopped or state.attempt_number >= most:
             return True
         self.retries += 1
         return False
 
-    async def _sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         """Sleep, but not past the end of the run."""
         try:
             await asyncio.wait_for(self._wake.wait(), seconds)

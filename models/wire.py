@@ -141,14 +141,13 @@ def json_in(text: str) -> Any:
         return orjson.loads(bare)
     except orjson.JSONDecodeError as error:
         first = str(error)
-    start = min((at for at in (bare.find("{"), bare.find("[")) if at >= 0), default=-1)
-    end = max(bare.rfind("}"), bare.rfind("]"))
-    if start < 0 or end < start:
-        raise ValueError("no JSON value in the reply")
-    try:
-        return orjson.loads(bare[start : end + 1])
-    except orjson.JSONDecodeError:
-        raise ValueError(f"malformed JSON: {first}") from None
+    spans = [(bare.find(opening), bare.rfind(closing)) for opening, closing in ("{}", "[]")]
+    for start, end in sorted(span for span in spans if 0 <= span[0] < span[1]):
+        try:
+            return orjson.loads(bare[start : end + 1])
+        except orjson.JSONDecodeError:
+            continue
+    raise ValueError(f"malformed JSON: {first}" if any(start >= 0 for start, _ in spans) else "no JSON value")
 
 
 def _problems(request: Request, answer: Any) -> str:

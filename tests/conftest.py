@@ -1,6 +1,8 @@
 """What tests share: the optional data folder, and valid rows of any table made from its schema."""
 
+import contextlib
 import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
+from models.rehearsal.api import Api, Rehearsal
+from models.rehearsal.server import running
 from schemas.tables import Row, record_schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +35,20 @@ def shared() -> Path:
 def small_heart() -> dict[str, list[Row]]:
     """A few rows of every table of ``heart`` that keep all rules and links; fresh for every test."""
     return orjson.loads((ROOT / "tests/cases/small_heart.json").read_bytes())
+
+
+@pytest.fixture
+def rehearse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Api]]:
+    """Starts the rehearsal server of ``models`` (arguments: those of Rehearsal) and points the environment at it."""
+    with contextlib.ExitStack() as servers:
+
+        def start(**behaviour: Any) -> Api:
+            address, api = servers.enter_context(running(Rehearsal(**behaviour)))
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+            monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-tests")
+            return api
+
+        yield start
 
 
 @functools.cache

@@ -1,0 +1,42 @@
+"""A command as a builder has it, for tests that kill it: forty chains of two requests on a model.
+
+python tests/cases/stories_on_a_model.py FOLDER
+"""
+
+import argparse
+import functools
+import sys
+from pathlib import Path
+
+import orjson
+
+from models.backends import BackendSettings, run
+from models.prices import read_prices
+from models.remedies import ask
+from models.request import Request
+from models.roles import read_roles
+from schemas import command
+from schemas.rows import write_whole
+
+
+def story(number: int):
+    said: list[str] = []
+    for step in range(2):
+        prompt = f"{number}/{step}: {' '.join(said)}"
+        reply = yield from ask(Request(f"s/{number}/{step}", "memory", ("Rules.",), prompt, "p", "d", str, rows=1))
+        said.append(reply.answer)
+    return said
+
+
+def everything(parsed: argparse.Namespace) -> int:
+    folder = parsed.folder
+    settings = BackendSettings("messages", read_roles(), read_prices(), folder / "journal.sqlite", concurrency=4)
+    told = list(run([functools.partial(story, number) for number in range(40)], settings))
+    write_whole(folder / "said.json", [orjson.dumps(told)])
+    return command.DONE
+
+
+if __name__ == "__main__":
+    arguments = command.parser("stories", "Stories.", "python stories")
+    arguments.add_argument("folder", type=Path)
+    sys.exit(command.run(everything, arguments, sys.argv[1:]))

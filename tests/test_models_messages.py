@@ -1,0 +1,411 @@
+"""The backend with a model, with the real client against the rehearsal server: nothing paid lost or paid twice."""
+
+import functools
+import hashlib
+import sqlite3
+import sys
+import threading
+from dataclasses import replace
+
+import orjson
+import pytest
+from test_models_remedies import REQUEST as PLAIN
+
+from models.backends import BackendSettings, run
+from models.bookkeeping import accounts, spent
+from models.journal import read_only
+from models.prices import read_prices
+from models.rehearsal.faults import Fault, Faults
+from models.remedies import Kept, ask, ask_pieces
+from models.request import Request
+from models.roles import read_roles
+from schemas.errors import MachineError, RequestError
+
+PRICES = read_prices()
+SCHEMA = {
+    "type": "object",
+    "required": ["word"],
+    "additionalProperties": False,
+    "properties": {"word": {"type": "string", "minLength": 1, "maxLength": 40}},
+}
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch):
+    monkeypatch.setattr("models.pacing.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("models.pacing.LONGEST_WAIT", 0.05)
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return BackendSettings(
+        "messages", read_roles(), PRICES, tmp_path / "journal.sqlite", concurrency=8, quiet=True, timeout=20.0
+    )
+
+
+def question(number, **more):
+    fixed = ("The rules. " * 600, "The character.")
+    return Request(f"q/{number}", "memory", fixed, f"Word {number}?", "p", "d", compose=dict, schema=SCHEMA, **more)
+
+
+def single(count, **more):
+    return [functools.partial(ask, question(number), **more) for number in range(count)]
+
+
+def story(number, length=4):
+    """A chain whose every request holds the reply before it."""
+    said = []
+    for step in range(length):
+        prompt = f"{number}/{step}: {' '.join(said[-3:])}"
+        reply = yield from ask(replace(question(0), id=f"s/{number}/{step}", prompt=prompt))
+        said.append(reply.answer["word"] if reply.answer else reply.status)
+    return said
+
+
+def stories(count):
+    return [functools.partial(story, number) for number in range(count)]
+
+
+def query(settings, sql):
+    with read_only(settings.journal) as read:
+        return [tuple(row) for row in read(sql)]
+
+
+def keys(settings):
+    return query(settings, "SELECT key FROM requests ORDER BY key")
+
+
+def test_results_come_in_the_order_of_the_chains(rehearse, settings):
+    rehearse()
+    replies = list(run(single(30), settings))
+    by_itself = [
+        next(iter(run([start], replace(settings, journal=settings.journal.with_name(f"{n}.sqlite")))))
+        for n, start in enumerate(single(3))
+    ]
+    assert [reply.answer for reply in replies[:3]] == [reply.answer for reply in by_itself]
+    assert {reply.status for reply in replies} == {"answered"}
+
+
+def test_an_answered_request_is_replayed_and_never_sent_again(rehearse, settings):
+    api = rehearse()
+    first = list(run(stories(6), settings))
+    assert list(run(stories(6), settings)) == first
+    assert (api.stats()["answered"], api.stats()["answered_twice"]) == (24, 0)
+
+
+def test_what_is_asked_does_not_depend_on_what_finishes_first(rehearse, settings, tmp_path):
+    rehearse(faults=Faults([Fault("slow", 0.3, seconds=0.02)]))
+    list(run(stories(8), settings))
+    alone = replace(settings, journal=tmp_path / "alone.sqlite", concurrency=1)
+    list(run(stories(8), alone))
+    assert keys(settings) == keys(alone)
+
+
+def test_the_same_question_is_paid_once_and_each_sample_for_itself(rehearse, settings):
+    api = rehearse()
+    same = [functools.partial(ask, question(1)) for _ in range(12)]
+    replies = list(run(same, settings))
+    assert len({reply.answer["word"] for reply in replies}) == 1
+    assert api.stats()["answered"] == 1
+    list(run([functools.partial(ask, question(1, sample=n)) for n in range(4)], settings))
+    assert api.stats()["answered"] == 4
+
+
+def test_long_fixed_parts_are_read_from_the_cache_after_the_first_time(rehearse, settings):
+    rehearse()
+    replies = list(run(single(5), replace(settings, concurrency=1)))
+    assert replies[0].usage.cache_write_tokens > 1000
+    assert all(reply.usage.cache_read_tokens == replies[0].usage.cache_write_tokens for reply in replies[1:])
+
+
+@pytest.mark.parametrize("retry_after", [None, 0.01, 4_294_967])
+def test_too_many_requests_are_asked_again_and_answered_once(rehearse, settings, retry_after):
+    api = rehearse(faults=Faults([Fault("limited", 0.2, retry_after=retry_after)]))
+    replies = list(run(single(20), settings))
+    assert {reply.status for reply in replies} == {"answered"}
+    assert api.stats()["faults"]["limited"] > 0
+    assert (api.stats()["answered"], api.stats()["answered_twice"]) == (20, 0)
+
+
+def test_dropped_connections_and_broken_replies_are_asked_again_and_counted_as_doubts(rehearse, settings):
+    api = rehearse(
+        faults=Faults([Fault("drop", 0.1), Fault("garbled", 0.1), Fault("overloaded", 0.1), Fault("error", 0.1)])
+    )
+    replies = list(run(single(30), settings))
+    assert {reply.status for reply in replies} == {"answered"}
+    ((doubts,),) = query(settings, "SELECT sum(doubts) FROM requests")
+    assert doubts == api.stats()["faults"]["drop"] + api.stats()["faults"]["garbled"] > 0
+
+
+def test_the_cost_reported_is_the_servers_own_count(rehearse, settings):
+    api = rehearse(faults=Faults([Fault("drop", 0.1), Fault("truncated", 0.2)]))
+    list(run(single(30, tries=2), settings))
+    with read_only(settings.journal) as read:
+        (account,) = accounts(read, PRICES)
+    counted = api.stats()["tokens"]["claude-sonnet-4-6"]
+    assert account.usage.input_tokens == counted["input_tokens"]
+    assert account.usage.cache_write_tokens == counted["cache_creation_input_tokens"]
+    assert account.usage.cache_read_tokens == counted["cache_read_input_tokens"]
+    assert account.usage.output_tokens == counted["output_tokens"]
+
+
+def test_a_reply_without_usage_is_used_and_counted_as_unmetered(rehearse, settings):
+    rehearse(faults=Faults([Fault("unmetered", 1.0)]))
+    assert next(iter(run(single(1), settings))).status == "answered"
+    assert query(settings, "SELECT metered FROM replies") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("truncated", "truncated"), ("refusal", "refused"), ("malformed", "unparsable"), ("prose", "answered")],
+)
+def test_what_a_model_may_do_wrong_is_a_status_and_is_paid(rehearse, settings, kind, status):
+    api = rehearse(faults=Faults([Fault(kind, 1.0)]))
+    assert next(iter(run(single(1, tries=1), settings))).status == status
+    assert next(iter(run(single(1, tries=1), settings))).status == status
+    assert api.stats()["answered"] == 1
+
+
+def test_a_model_that_takes_no_schema_is_asked_in_words_instead(rehearse, settings):
+    api = rehearse(models=("qwen3",))
+    api.models["qwen3"] = replace(api.models["qwen3"], schema=False)
+    local = replace(settings, roles=read_roles(chosen=["qwen3"]))
+    replies = list(run(stories(4), local))
+    assert [len(said) for said in replies] == [4] * 4
+    assert (api.stats()["answered"], api.stats()["responses"]["400"]) == (16, 4)
+
+
+def test_the_budget_stops_the_run_before_the_request_that_could_pass_it_and_raising_it_goes_on(rehearse, settings):
+    api = rehearse()
+    with pytest.raises(MachineError, match=r"budget of \$0.0850 reached") as raised:
+        list(run(single(40), replace(settings, max_cost=0.085)))
+    assert raised.value.exit_code == 3
+    answered = api.stats()["answered"]
+    with read_only(settings.journal) as read:
+        assert spent(read, PRICES) <= 0.085
+    assert 0 < answered < 40
+    assert len(list(run(single(40), replace(settings, max_cost=50.0)))) == 40
+    assert (api.stats()["answered"], api.stats()["answered_twice"]) == (40, 0)
+
+
+def test_a_budget_needs_prices(rehearse, settings):
+    rehearse()
+    with pytest.raises(RequestError, match="unknown price of qwen3"):
+        list(run(single(1), replace(settings, max_cost=1.0, roles=read_roles(chosen=["qwen3"]))))
+
+
+def test_no_key_is_told_before_anything_is_opened(settings, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with pytest.raises(RequestError, match="no key in ANTHROPIC_API_KEY"):
+        list(run(single(1), settings))
+    assert not settings.journal.exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:1", "ftp://x", "http://", "http://u:p@x", "http://x?y", "http://x:99999"]
+)
+def test_an_address_that_is_none_is_refused(settings, monkeypatch, address):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    with pytest.raises(RequestError, match="malformed address in ANTHROPIC_BASE_URL"):
+        list(run(single(1), settings))
+
+
+def test_a_wrong_key_ends_the_run(rehearse, settings):
+    rehearse(key="another")
+    with pytest.raises(RequestError, match=r"key refused \(401 invalid x-api-key\)"):
+        list(run(single(20), settings))
+
+
+def test_an_unknown_model_ends_the_run_with_its_name(rehearse, settings):
+    rehearse()
+    with pytest.raises(RequestError, match="404 model: claude-sonnet-46"):
+        list(run(single(20), replace(settings, roles=read_roles(chosen=["claude-sonnet-46"]))))
+
+
+def test_an_address_where_nothing_answers_ends_the_run(settings, monkeypatch, unused_port):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{unused_port}")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    with pytest.raises(MachineError, match="does not answer"):
+        list(run(single(20), settings))
+
+
+@pytest.fixture
+def unused_port():
+    import socket
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def test_a_proxys_page_ends_the_run(rehearse, settings):
+    rehearse(faults=Faults([Fault("html", 1.0)]))
+    with pytest.raises(MachineError, match="an HTML page came instead of a message"):
+        list(run(single(3), settings))
+
+
+def test_a_reply_of_50_mb_is_not_taken_in_and_fails_alone(rehearse, settings):
+    rehearse(faults=Faults([Fault("huge", 1.0, match="Word 1?")]))
+    replies = list(run(single(3), settings))
+    assert [reply.status for reply in replies] == ["answered", "failed", "answered"]
+    assert "larger than 16 MiB" in replies[1].reason
+
+
+def test_a_request_the_api_refuses_fails_alone_with_the_apis_words(rehearse, settings):
+    rehearse()
+    starts = [*single(2), functools.partial(ask, replace(question(3), temperature=7.0)), *single(5)[3:]]
+    replies = list(run(starts, settings))
+    assert [reply.status for reply in replies] == ["answered", "answered", "failed", "answered", "answered"]
+    assert "temperature: range: 0..1" in replies[2].reason
+
+
+def test_a_server_that_refuses_request_after_request_ends_the_run(rehearse, settings):
+    rehearse()
+    starts = [functools.partial(ask, replace(question(n), temperature=7.0)) for n in range(40)]
+    with pytest.raises(MachineError, match="temperature"):
+        list(run(starts, settings))
+
+
+def test_an_error_of_a_chain_ends_the_run_and_keeps_the_replies(rehearse, settings):
+    api = rehearse()
+
+    def broken():
+        yield question(99)
+        raise LookupError("of the chain")
+
+    with pytest.raises(LookupError, match="of the chain"):
+        list(run([*single(5), broken, *single(12)[5:]], settings))
+    ((kept,),) = query(settings, "SELECT count(*) FROM replies")
+    assert kept == api.stats()["answered"]
+    assert len(list(run(single(12), settings))) == 12
+    assert api.stats()["answered_twice"] == 0
+
+
+def test_whoever_stops_listening_ends_the_run_without_loss(rehearse, settings):
+    api = rehearse()
+    results = run(stories(10), settings)
+    next(results)
+    results.close()
+    ((kept,),) = query(settings, "SELECT count(*) FROM replies")
+    assert kept == api.stats()["answered"] + api.stats()["lost"]
+    assert threading.active_count() <= 3
+
+
+def test_the_key_is_nowhere_in_the_journal(rehearse, settings):
+    rehearse(faults=Faults([Fault("error", 0.3)]))
+    list(run(single(10), settings))
+    for path in settings.journal.parent.iterdir():
+        assert b"key-of-the-tests" not in path.read_bytes()
+
+
+def test_a_second_writer_is_told_who_holds_the_journal(rehearse, settings):
+    rehearse()
+    results = run(stories(3), settings)
+    next(results)
+    with pytest.raises(MachineError, match="journal is held"):
+        list(run(single(1), settings))
+    results.close()
+
+
+def test_bodies_in_the_journal_are_what_was_sent(rehearse, settings):
+    rehearse()
+    list(run(single(3), settings))
+    for key, body, system in query(settings, "SELECT key, body, text FROM requests JOIN fixed ON fixed = digest"):
+        whole = {**orjson.loads(body), "system": orjson.loads(system)}
+        server = query(settings, "SELECT DISTINCT server FROM requests")[0][0]
+        raw = orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)
+        assert hashlib.sha256(b"%s\n0\n%s" % (server.encode(), raw)).digest() == key
+
+
+def pieces(window, count=12, size=4):
+    """A chain as a builder of memories has it: several pieces a request, by id, the last ones in the next prompt."""
+    recent = []
+
+    def make(ids, reason):
+        listing = " ".join(f"==={item}===" for item in ids)
+        prompt = f"Write {listing}. Recent: {' '.join(recent[-6:])}. {reason}"
+        return replace(PLAIN, id=f"w/{window}/{ids[0]}", prompt=prompt, parse=parsed)
+
+    def keep(reply, ids):
+        found = parsed(reply.text, strict=False) if reply.status == "truncated" else reply.answer
+        good = {item: text for item, text in found.items() if item in ids and text == whole(item)}
+        recent.extend(good)
+        return Kept(good, {item: f"not as asked: {found[item][-20:]}" for item in found if item not in good})
+
+    ids = [f"MEM_{window:02}_{number:04}" for number in range(count)]
+    return (yield from ask_pieces(ids, make, keep, size))
+
+
+def whole(item):
+    return f"\nText of {item}.\nEnd.\n"
+
+
+def parsed(text, strict=True):
+    parts = text.split("===")[1:]
+    if strict and (len(parts) % 2 or not parts):
+        raise ValueError("no ===ID=== header")
+    found = {}
+    for item, content in zip(parts[::2], parts[1::2], strict=False):
+        if strict and item in found:
+            raise ValueError(f"{item} occurs twice")
+        found[item] = content
+    return found
+
+
+def compose(body):
+    asked = body["messages"][0]["content"].split("Recent:")[0]
+    return "".join(f"==={item}==={whole(item)}" for item in asked.split("===")[1::2])
+
+
+STORM = [
+    Fault("limited", 0.2),
+    Fault("overloaded", 0.05),
+    Fault("drop", 0.05),
+    Fault("malformed", 0.05),
+    Fault("truncated", 0.02),
+    Fault("refusal", 0.02),
+    Fault("short", 0.05),
+    Fault("duplicate", 0.05),
+    Fault("forbidden", 0.05),
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_in_a_storm_of_faults_every_piece_comes_or_is_listed_and_no_request_is_answered_twice(
+    rehearse, settings, tmp_path, seed
+):
+    api = rehearse(faults=Faults(STORM, seed=seed), compose=compose)
+    windows = [functools.partial(pieces, window) for window in range(16)]
+    results = list(run(windows, settings))
+    for window, (good, failures) in enumerate(results):
+        named = [*good, *(failed.item for failed in failures)]
+        assert sorted(named) == [f"MEM_{window:02}_{number:04}" for number in range(12)]
+        assert all(text == whole(item) for item, text in good.items())
+    stats = api.stats()
+    assert stats["answered_twice"] == 0
+    assert len(stats["faults"]) >= 6
+    with read_only(settings.journal) as read:
+        (account,) = accounts(read, PRICES)
+    assert account.answered == stats["answered"]
+    assert account.usage.output_tokens == stats["tokens"]["claude-sonnet-4-6"]["output_tokens"]
+    assert list(run(windows, settings)) == results
+    assert api.stats()["answered"] == stats["answered"]
+    rehearse(faults=Faults(STORM, seed=seed), compose=compose)
+    alone = replace(settings, journal=tmp_path / "alone.sqlite", concurrency=1)
+    assert list(run(windows, alone)) == results
+
+
+def test_importing_what_a_command_needs_does_not_import_the_client():
+    import subprocess
+
+    code = "import sys, models.backends, models.remedies, models.prompts; print('anthropic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_a_journal_is_a_plain_database(rehearse, settings):
+    rehearse()
+    list(run(single(2), settings))
+    with sqlite3.connect(settings.journal) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
