@@ -13,7 +13,7 @@ def rules() -> tuple[Rule, ...]:
     """The rules of ``memories``."""
     age = pl.col("age")
     number = pl.col("id").str.extract(r"_(\d+)$").cast(pl.Int64)
-    before = age.shift(1).over("character_id", order_by=number)
+    before = age.shift(1).over("character_id", order_by=[number, pl.col("id")])
     return (
         id_of_character("id", "MEM"),
         Rule(
