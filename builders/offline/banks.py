@@ -34,7 +34,7 @@ DAYS = {"any": ANY_DAY, "working": ANY_DAY[:5], "weekend": ANY_DAY[5:], "school"
 ANY_HOUR = ("morning", "midday", "afternoon", "evening")
 HOURS = {"any": ANY_HOUR, "day": ANY_HOUR[:3], "late": ("evening", "night"), "all": (*ANY_HOUR, "night")}
 ANY_SEASON = ("spring", "summer", "autumn", "winter")
-BEATS = ("open", "setup", "arrive", "press", "face", "away", "close", "after")
+BEATS = ("open", "setup", "detail", "arrive", "press", "face", "away", "close", "after")
 
 
 @dataclass(frozen=True)

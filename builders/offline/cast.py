@@ -124,7 +124,9 @@ class Cast:
         said = pronoun(fact)
         noun = next((word for word in _DWELLINGS if word in fact["role"]), "place")
         first, later, call = (
-            form.format(name=fact["name"] or "", role=_role(fact["role"]), noun=noun, offspring=_OFFSPRING.get(said, "child"))
+            form.format(
+                name=fact["name"] or "", role=_role(fact["role"]), noun=noun, offspring=_OFFSPRING.get(said, "child")
+            )
             for form in _forms(fact["kind"], fact["role"], self._language)
         )
         role, _, rest = first.partition(" from the ")
@@ -137,7 +139,9 @@ class Cast:
 @functools.cache
 def _forms(kind: str, role: str, language: str) -> tuple[str, str, str]:
     named = bank("cast")["named"]
-    first, later, call = named[language].get(role) or named[language].get(kind) or named["role"].get(role) or named["kind"][kind]
+    first, later, call = (
+        named[language].get(role) or named[language].get(kind) or named["role"].get(role) or named["kind"][kind]
+    )
     return first, later, call
 
 

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 _TOKEN = re.compile(r"[\[\]|{}<>]|[^\[\]|{}<>]+")
 _SLOT = re.compile(r"[A-Za-z][a-z_]*(?:\.[A-Za-z]+)?")
 # Words that begin with a vowel letter and a consonant sound, and the reverse.
-_ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:one\b|once\b|eu|uni(?!m|n)|use|usual|ut[ei]|Eu|Uni(?!m|n)|Use|One\b))")
+_ARTICLE = re.compile(
+    r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:one\b|once\b|eu|uni(?!m|n)|use|usual|ut[ei]|Eu|Uni(?!m|n)|Use|One\b))"
+)
 _SILENT_H = re.compile(r"\b([Aa]) (?=(?:hour|honest|honour|heir)\w*)")
 
 

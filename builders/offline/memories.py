@@ -20,12 +20,21 @@ from schemas.randomness import rng_for
 from schemas.tables import Row, vocabulary
 
 # Children tell shorter; the shares of the ages (Table 8) keep the character's mean.
-_LENGTH = {"child": 0.90, "teen": 0.97, "adult": 1.031}
+_LENGTH = {"child": 0.82, "teen": 0.96, "adult": 1.053}
 # Lengths within a character spread evenly by this much to either side.
-_SPREAD = 0.16
+_SPREAD = 0.13
 # How many other tellings of a text are tried until one mentions the same facts as the row.
 _TRIES = 20
-_FIELDS = ("context", "content_summary", "content_full", "triggers", "relevance_tags", "psych_conclusion", "behavior_policy", "emotion_signature")
+_FIELDS = (
+    "context",
+    "content_summary",
+    "content_full",
+    "triggers",
+    "relevance_tags",
+    "psych_conclusion",
+    "behavior_policy",
+    "emotion_signature",
+)
 
 
 class Writer:
@@ -144,7 +153,9 @@ class Writer:
         """One tag of the domain, one of what it turns on, two of the scene."""
         pattern = told.plan.pattern
         own = "plain day" if pattern is None else str(voice(told.archetype)["pattern"][pattern]["tag"])
-        tags = dict.fromkeys([own, *self._four(told, (*told.scene.tags, told.plan.domain.replace("_", " ")), "tags", salt)])
+        tags = dict.fromkeys(
+            [own, *self._four(told, (*told.scene.tags, told.plan.domain.replace("_", " ")), "tags", salt)]
+        )
         return list(tags)[:4]
 
     def _emotion(self, told: Frame, salt: int = 0) -> Row:
@@ -158,6 +169,3 @@ class Writer:
 
 def _stage_label(stage: str) -> str:
     return next(str(term["label"]) for term in vocabulary("memory_stages") if term["id"] == stage)
-
-
-

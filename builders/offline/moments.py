@@ -7,7 +7,7 @@ so that two memories of one scene are never opened with the same words. Banks: `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ class Moment:
     weekday: str
     part: str
     term: bool
+    child: bool
     number: int
 
     def words(self, name: str) -> str | None:
@@ -38,7 +39,9 @@ class Moment:
         said = bank("moments")
         match name:
             case "when":
-                return _nth(said["forms"]["any"], self.number)
+                return _nth(said["forms"]["child" if self.child else "any"], self.number)
+            case "mark":
+                return _nth(said["mark"]["any"], self.number)
             case "weekday":
                 return self.weekday
             case "month":
@@ -71,7 +74,7 @@ def moment(plan: MemoryPlan, scene: Scene) -> Moment:
     season = _allowed(plan.season, scene.seasons, SEASONS, plan.number)
     weekday = _allowed(plan.weekday, scene.days, WEEK, plan.number)
     part = _allowed(plan.part_of_day, scene.hours, PARTS, plan.number)
-    return Moment(season, weekday, part, scene.term, plan.number)
+    return Moment(season, weekday, part, scene.term, scene.language == "child", plan.number)
 
 
 def _allowed(proposed: str, allowed: Sequence[str], order: Sequence[str], number: int) -> str:

@@ -93,7 +93,9 @@ def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> Scene:
             row=plan.id,
             mend="Add a scene whose cast the ledger can fill",
         )
-    order = rng_for(seed, "heart", "scenes", f"{who}/{plan.domain}/{plan.tier}").sample(range(len(fitting)), len(fitting))
+    order = rng_for(seed, "heart", "scenes", f"{who}/{plan.domain}/{plan.tier}").sample(
+        range(len(fitting)), len(fitting)
+    )
     return fitting[order[plan.number % len(fitting)]]
 
 

@@ -21,16 +21,19 @@ from schemas.randomness import rng_for
 
 # Paragraphs of beats; a beat with "?" is told only where there is room.
 _TURNING = (
-    ("open", "ambience", "where?", "setup", "portrait?", "weather?", "ambience?"),
-    ("notice", "arrive", "body"),
+    ("open", "ambience", "before?", "where?", "setup", "detail?", "portrait?", "weather?", "detail?"),
+    ("chat?", "detail?", "ambience?", "detail?", "notice", "arrive", "body", "detail?"),
     ("think", "press", "act", "outcome"),
-    ("close", "ambience?", "after", "night"),
+    ("linger?", "detail?", "chat?", "close", "ambience?", "evening?", "after", "night"),
 )
 _PLAIN = (
-    ("open", "ambience", "where?", "weather?", "setup", "portrait?", "ambience?"),
-    ("arrive", "body", "small", "press", "outcome"),
-    ("close", "ambience?", "after", "small?"),
+    ("open", "ambience", "before?", "before?", "where?", "weather?", "setup", "detail?", "portrait?", "detail?"),
+    ("chat?", "detail?", "aside?", "ambience?", "detail?", "chat?", "weather?"),
+    ("arrive", "body", "small", "press", "detail?", "outcome"),
+    ("linger?", "small?", "chat?", "detail?", "close", "ambience?", "linger?", "evening?", "after"),
 )
+# Which lines come when in the last paragraph, by the first slot of time they have.
+_AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 _BY_VOICE = frozenset({"notice", "night", "small"})
 _BY_PATTERN = frozenset({"think", "act"})
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
@@ -74,29 +77,40 @@ class Teller:
         return tidy(named(said, frame.members)[0])
 
     def _parts(self, frame: Frame, rng: random.Random, salt: int) -> list[_Part]:
-        order = _TURNING if frame.plan.pattern is not None else _PLAIN
         fill, choose = scope(frame, rng), _chooser(rng)
-        used: set[str] = set()
         parts: list[_Part] = []
-        for number, paragraph in enumerate(order):
-            for beat in paragraph:
-                name = beat.rstrip("?")
-                lines = [line for line in _lines(frame, name) if line not in used]
-                if not lines:
-                    continue
-                line = self._turn(lines, f"{name}/{len(lines)}", frame.plan.number + salt + len(used))
-                used.add(line)
+        for number, paragraph in enumerate(self._chosen(frame, salt)):
+            for beat, line in sorted(paragraph, key=_when):
                 for optional, template in parse_line(line):
                     text = render(template, fill, choose).strip()
                     if text:
                         parts.append(_Part(number, optional or beat.endswith("?"), text))
         return parts
 
+    def _chosen(self, frame: Frame, salt: int) -> list[list[tuple[str, str]]]:
+        """The lines of each paragraph, with their beats; none twice, and no two of the same later time."""
+        used: set[str] = set()
+        chosen: list[list[tuple[str, str]]] = []
+        for paragraph in _TURNING if frame.plan.pattern is not None else _PLAIN:
+            chosen.append([])
+            for beat in paragraph:
+                name = beat.rstrip("?")
+                times = {_time(line) for _, line in chosen[-1]} - {None}
+                lines = [line for line in _lines(frame, name) if line not in used]
+                lines = [line for line in lines if _time(line) not in times] or lines
+                if lines:
+                    line = self._turn(lines, name, frame.plan.number + salt + len(used))
+                    used.add(line)
+                    chosen[-1].append((beat, line))
+        return chosen
+
     def _turn(self, lines: Sequence[str], key: str, number: int) -> str:
         """The line whose turn it is: all lines take turns over the numbers, in an order of the character's own."""
         size = len(lines)
         if (key, size) not in self._turns:
-            self._turns[key, size] = rng_for(self._seed, "heart", "turns", f"{self._who}/{key}").sample(range(size), size)
+            self._turns[key, size] = rng_for(self._seed, "heart", "turns", f"{self._who}/{key}").sample(
+                range(size), size
+            )
         return lines[self._turns[key, size][number % size]]
 
 
@@ -144,8 +158,14 @@ def _lines(frame: Frame, beat: str) -> Sequence[str]:
     if beat == "weather":
         side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
         return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
+    if beat in {"before", "linger", "chat"}:
+        return pieces("days", beat, frame.language)
+    if beat == "evening":
+        return pieces("days", "morning" if frame.moment.part in {"evening", "night"} else "evening", frame.language)
     if beat == "portrait":
         return pieces("portraits", frame.language) if frame.members["other"].detail else ()
+    if beat == "aside":
+        return pieces("portraits", "second", frame.language) if frame.members["second"].detail else ()
     if beat == "where":
         known = "ground" in frame.members
         return pieces("portraits", "where", "child" if frame.language == "child" else "older") if known else ()
@@ -163,6 +183,17 @@ def _body(frame: Frame) -> Sequence[str]:
     level = next(name for limit, name in _LEVELS if frame.plan.intensity < limit)
     own = spoken(frame.archetype, None, f"body_{level}", frame.language)
     return own or pieces("body", "child" if frame.language == "child" else "older", level)
+
+
+def _time(line: str) -> str | None:
+    return next((slot for slot in _AFTERMATH if slot in line), None)
+
+
+def _when(said: tuple[str, str]) -> int:
+    """Where a line belongs in its paragraph: in order, but what comes later comes later."""
+    beat, line = said
+    time = _time(line)
+    return 1 if beat == "evening?" else 0 if time is None else 2 + _AFTERMATH.index(time)
 
 
 def _fitted(parts: Sequence[_Part], length: float, rng: random.Random) -> list[_Part]:
