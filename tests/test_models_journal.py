@@ -170,7 +170,7 @@ def test_killed_at_any_instant_a_run_goes_on_to_the_same_bytes_and_pays_nothing_
     with running() as (undisturbed, _):
         assert _program(tmp_path / "undisturbed", undisturbed).wait(60) == 0
     with running(Rehearsal(latency=0.01)) as (address, api):
-        for most in sorted(chance.sample(range(1, 70), 4)):
+        for most in sorted(chance.sample(range(1, 70), 3)):
             started = _program(tmp_path / "killed", address)
             _wait_for(functools.partial(_enough, api, most, started))
             started.kill()
@@ -181,6 +181,19 @@ def test_killed_at_any_instant_a_run_goes_on_to_the_same_bytes_and_pays_nothing_
     ((requests, doubts),) = _query(tmp_path / "killed" / "journal.sqlite", "SELECT count(*), sum(doubts) FROM requests")
     assert stats["distinct"] == requests == 80
     assert stats["answered"] - stats["distinct"] <= doubts
+
+
+def test_killed_while_batches_are_under_way_a_run_collects_them_and_submits_nothing_twice(tmp_path):
+    with running(Rehearsal(batch_seconds=0.3)) as (address, api):
+        for batches in (1, 2):
+            started = _program(tmp_path, address, "--batch")
+            _wait_for(lambda most=batches: api.stats()["batches"] >= most)
+            started.kill()
+            started.wait()
+        assert _program(tmp_path, address, "--batch").wait(60) == 0
+        stats = api.stats()
+    assert (stats["answered"], stats["distinct"], stats["batches"]) == (80, 80, 2)
+    assert orjson.loads((tmp_path / "said.json").read_bytes())[39][1]
 
 
 def _enough(api, most, started):
@@ -200,11 +213,11 @@ def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
         assert api.stats()["answered_twice"] == 0
 
 
-def _program(folder, address):
+def _program(folder, address, *words):
     folder.mkdir(exist_ok=True)
     environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k", "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(folder)], env=environment, cwd=ROOT, stderr=subprocess.DEVNULL
+        [sys.executable, str(PROGRAM), str(folder), *words], env=environment, cwd=ROOT, stderr=subprocess.DEVNULL
     )
 
 

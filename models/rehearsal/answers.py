@@ -24,7 +24,7 @@ Composer = Callable[[Mapping[str, Any]], str]
 _WORDS: list[str] = REFERENCE["prose"].split()
 _PROSE = 450  # words
 _DEEPEST = 6
-_KEYWORDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern")
+_KEYWORDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern", "uniqueItems")
 _LIMIT = re.compile(rf"(?:^|, )({'|'.join(_KEYWORDS)}): (.*?)(?=, [a-zA-Z]+: |$)", re.DOTALL)
 
 
@@ -91,7 +91,9 @@ def _instance(node: Mapping[str, Any], root: Mapping[str, Any], chance: random.R
     if kind == "array":
         fewest = int(limits.get("minItems", 1))
         count = chance.randint(fewest, max(fewest, min(int(limits.get("maxItems", fewest + 2)), fewest + 2)))
-        return [_instance(node.get("items", {"type": "string"}), root, chance, depth + 1) for _ in range(count)]
+        spare = 9 if "uniqueItems" in limits else 1
+        made = [_instance(node.get("items", {"type": "string"}), root, chance, depth + 1) for _ in range(spare * count)]
+        return list({orjson.dumps(item): item for item in made}.values())[:count] if spare > 1 else made
     return _scalar(kind, limits, chance)
 
 

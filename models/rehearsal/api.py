@@ -133,6 +133,7 @@ class Api:
             "distinct": len(self._answered),
             "answered_twice": sum(1 for times in self._answered.values() if times > 1),
             "lost": self._lost,
+            "batches": len(self.batches),
             "responses": dict(sorted(self._statuses.items())),
             "faults": dict(sorted(self._faults.items())),
             "tokens": {model: dict(sorted(used.items())) for model, used in sorted(self._tokens.items())},

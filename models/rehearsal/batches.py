@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from models.rehearsal.api import Api, Call, Response
 
 _KINDS = {"limited": "rate_limit_error", "overloaded": "overloaded_error", "error": "api_error"}
+_STATUS = {"limited": 429, "overloaded": 529, "error": 500}
 _DAY = datetime.timedelta(days=1)
 
 
@@ -36,6 +37,9 @@ class Batches:
     def __init__(self, api: Api) -> None:
         self._api = api
         self._batches: dict[str, _Batch] = {}
+
+    def __len__(self) -> int:
+        return len(self._batches)
 
     def respond(self, call: Call, path: str) -> Response:
         """Answer a call under /v1/messages/batches."""
@@ -71,10 +75,14 @@ class Batches:
         problem = batch_problem(body)
         if problem:
             return failed(400, problem)
+        fault = self._api.next_fault(hashlib.sha256(call.body).digest(), call.body)
+        if fault and fault.kind in _KINDS:
+            return failed(_STATUS[fault.kind], f"rehearsed: {fault.kind}")
         created = datetime.datetime.now(datetime.UTC)
         batch = _Batch(f"msgbatch_{len(self._batches) + 1:06d}", body["requests"], time.monotonic(), created)
         self._batches[batch.id] = batch
-        return Response(200, orjson.dumps(self._state(batch, call.headers.get("host", ""))))
+        state = orjson.dumps(self._state(batch, call.headers.get("host", "")))
+        return Response(200, state, cut=fault is not None and fault.kind == "drop")
 
     def _results(self, batch: _Batch) -> list[dict[str, Any]] | None:
         if batch.results is None and (

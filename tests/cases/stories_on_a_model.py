@@ -1,6 +1,6 @@
 """A command as a builder has it, for tests that kill it: forty chains of two requests on a model.
 
-python tests/cases/stories_on_a_model.py FOLDER
+python tests/cases/stories_on_a_model.py FOLDER [--batch]
 """
 
 import argparse
@@ -30,7 +30,8 @@ def story(number: int):
 
 def everything(parsed: argparse.Namespace) -> int:
     folder = parsed.folder
-    settings = BackendSettings("messages", read_roles(), read_prices(), folder / "journal.sqlite", concurrency=4)
+    journal = folder / "journal.sqlite"
+    settings = BackendSettings("messages", read_roles(), read_prices(), journal, concurrency=4, batch=parsed.batch)
     told = list(run([functools.partial(story, number) for number in range(40)], settings))
     write_whole(folder / "said.json", [orjson.dumps(told)])
     return command.DONE
@@ -39,4 +40,5 @@ def everything(parsed: argparse.Namespace) -> int:
 if __name__ == "__main__":
     arguments = command.parser("stories", "Stories.", "python stories")
     arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--batch", action="store_true")
     sys.exit(command.run(everything, arguments, sys.argv[1:]))

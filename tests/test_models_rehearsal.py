@@ -1,0 +1,270 @@
+"""The rehearsal server: it refuses what the API refuses, misbehaves as told, and counts what it answered."""
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.rehearsal.__main__ import main
+from models.rehearsal.answers import composer, invent
+from models.rehearsal.api import Api, Call, Rehearsal
+from models.rehearsal.checks import batch_problem, request_problem
+from models.rehearsal.faults import ATTEMPT, WRITTEN, Fault, Faults, read_faults, spoiled
+from models.request import Request
+from models.roles import known_models, model_named
+from models.wire import reply_of, wired
+from schemas.errors import RequestError
+from schemas.randomness import rng_for
+from schemas.tables import record_names, record_schema
+
+MODELS = {name: model_named(name) for name in known_models()}
+GOOD = {"model": "claude-sonnet-4-6", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
+HEADERS = {"authorization": "Bearer k", "anthropic-version": "2026-10-21", "content-type": "application/json"}
+TEXT = {"type": "text", "text": "x"}
+MARKED = {**TEXT, "cache_control": {"type": "ephemeral"}}
+
+
+def call(api, body=GOOD, method="POST", path="/v1/messages", **headers):
+    raw = body if isinstance(body, bytes) else orjson.dumps(body)
+    known = {name: value for name, value in {**HEADERS, **headers}.items() if value is not None}
+    return api.respond(Call(method, path, known, raw))
+
+
+def without(name):
+    return {key: value for key, value in GOOD.items() if key != name}
+
+
+def output(schema):
+    return {**GOOD, "output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (without("max_tokens"), 400, "max_tokens: Field required"),
+        (without("messages"), 400, "messages: Field required"),
+        (without("model"), 400, "model: Field required"),
+        ([GOOD], 400, "valid dictionary"),
+        ({**GOOD, "temprature": 1}, 400, "temprature: Extra inputs are not permitted"),
+        ({**GOOD, "max_tokens": 0}, 400, "max_tokens"),
+        ({**GOOD, "max_tokens": True}, 400, "max_tokens"),
+        ({**GOOD, "max_tokens": 10**6}, 400, "max_tokens: 1000000 > 128000"),
+        ({**GOOD, "model": "claude-sonnet-46"}, 404, "model: claude-sonnet-46"),
+        ({**GOOD, "messages": []}, 400, "at least one message"),
+        ({**GOOD, "messages": [{"role": "system", "content": "x"}]}, 400, 'Unexpected role "system"'),
+        ({**GOOD, "messages": [{"role": "assistant", "content": "x"}]}, 400, "first message"),
+        ({**GOOD, "messages": [{"role": "user", "content": " "}]}, 400, "non-empty"),
+        ({**GOOD, "messages": [{"role": "user", "content": [{"type": "text", "text": ""}]}]}, 400, "non-empty"),
+        ({**GOOD, "messages": [{"role": "user", "content": [{"type": "txt"}]}]}, 400, "Input tag"),
+        ({**GOOD, "messages": [{"role": "user"}]}, 400, "role and content are required"),
+        ({**GOOD, "system": [{**MARKED, "text": ""}]}, 400, "cache_control cannot be set for empty text"),
+        ({**GOOD, "system": [MARKED] * 5}, 400, "A maximum of 4 blocks"),
+        ({**GOOD, "system": [{**TEXT, "cache_control": {"type": "forever"}}]}, 400, "cache_control"),
+        ({**GOOD, "system": [{**TEXT, "txt": ""}]}, 400, "Extra inputs"),
+        ({**GOOD, "temperature": 1.5}, 400, "range: 0..1"),
+        ({**GOOD, "model": "claude-opus-5", "temperature": 0.5}, 400, "temperature: Extra inputs are not permitted"),
+        ({**GOOD, "model": "claude-opus-5", "top_k": 5}, 400, "top_k: Extra inputs"),
+        ({**GOOD, "stream": True}, 400, "stream"),
+        (output({"type": "object", "properties": {}}), 400, "'additionalProperties' must be explicitly set to false"),
+        (output({"type": "string", "pattern": "a+"}), 400, "property 'pattern' is not supported"),
+        (output({"type": "array", "items": {"type": "integer", "minimum": 1}}), 400, "'minimum' is not supported"),
+        (output({"type": "array", "minItems": 2, "items": {"type": "null"}}), 400, "'minItems' values other than"),
+        (output({"type": ["string", "null"]}), 400, "'type' must be a string"),
+        ({**GOOD, "output_config": {"effort": "huge"}}, 400, "effort"),
+        ({**GOOD, "output_config": {"form": 1}}, 400, "output_config: Extra inputs"),
+        (b"{", 400, "not valid JSON"),
+        (b'"' + b"x" * (33 * 2**20) + b'"', 413, "maximum size"),
+    ],
+)
+def test_what_the_api_refuses_is_refused_with_its_words(body, status, said):
+    response = call(Api(Rehearsal()), body)
+    assert response.status == status
+    assert said in orjson.loads(response.body)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"authorization": None}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": None, "x-api-key": "k"}, 200),
+        ({"anthropic-version": None}, 400),
+        ({"anthropic-version": "2020-01-01"}, 400),
+        ({"anthropic-version": "2023-06-01"}, 200),
+        ({"content-type": "text/plain"}, 400),
+    ],
+)
+def test_key_version_and_content_type_are_looked_at(headers, status):
+    assert call(Api(Rehearsal(key="k")), **headers).status == status
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"system": "rules"},
+        {"system": [MARKED] * 4},
+        {"temperature": 0.0},
+        {"stop_sequences": ["x"], "metadata": {"user_id": "u"}},
+        {
+            "messages": [
+                {"role": "user", "content": [TEXT]},
+                {"role": "assistant", "content": "a"},
+                {"role": "user", "content": "b"},
+            ]
+        },
+    ],
+)
+def test_what_the_api_takes_is_taken(more):
+    assert request_problem({**GOOD, **more}, MODELS) is None
+
+
+@pytest.mark.parametrize(
+    ("requests", "said"),
+    [
+        ([], "between 1 and"),
+        ([{"custom_id": "a b", "params": GOOD}], "custom_id"),
+        ([{"custom_id": "x" * 65, "params": GOOD}], "custom_id"),
+        ([{"custom_id": "a", "params": GOOD}] * 2, "not unique"),
+        ([{"custom_id": "a"}], "Field required"),
+    ],
+)
+def test_a_malformed_batch_is_refused_as_a_whole(requests, said):
+    assert said in batch_problem({"requests": requests})
+
+
+def instance_of(schema, chance):
+    request = Request("r", "memory", (), str(chance), "p", "d", compose=dict, schema=schema)
+    body = orjson.loads(wired(request, MODELS["claude-sonnet-4-6"], "x").body)
+    message = {"content": [{"type": "text", "text": invent(body)}], "stop_reason": "end_turn"}
+    return reply_of(request, message)
+
+
+@pytest.mark.parametrize("table", record_names())
+def test_answers_are_to_the_schema_with_the_limits_that_went_into_descriptions(table):
+    schema = {"type": "object", "required": ["rows"], "additionalProperties": False, "properties": {}}
+    schema["properties"]["rows"] = {"type": "array", "minItems": 2, "maxItems": 3, "items": record_schema(table)}
+    for chance in range(5):
+        reply = instance_of(schema, chance)
+        assert (reply.status, reply.reason) == ("answered", "")
+
+
+def test_a_schema_in_words_is_answered_too_and_anything_else_in_prose():
+    request = Request("r", "memory", (), "Write.", "p", "d", compose=dict, schema={"type": "integer", "minimum": 5})
+    body = orjson.loads(wired(request, MODELS["claude-sonnet-4-6"], "x", schema=False).body)
+    assert int(invent(body)) >= 5
+    assert len(invent(GOOD).split()) > 300
+
+
+def test_the_same_request_gets_the_same_answer():
+    assert invent(GOOD) == invent(dict(reversed(GOOD.items())))
+
+
+def test_an_answer_longer_than_max_tokens_is_cut_off():
+    message = orjson.loads(call(Api(Rehearsal()), {**GOOD, "max_tokens": 10}).body)
+    assert message["stop_reason"] == "max_tokens"
+    assert message["usage"]["output_tokens"] <= 10
+
+
+@given(seed=st.integers(0, 2**32), shares=st.lists(st.floats(0, 0.3), min_size=3, max_size=3))
+def test_faults_befall_their_shares_whatever_the_order(seed, shares):
+    faults = Faults([Fault(kind, share) for kind, share in zip(ATTEMPT[:3], shares, strict=True)], seed)
+    drawn = [faults.of_attempt(number.to_bytes(4), 1, b"") for number in range(1000)]
+    counted = Counter(fault.kind for fault in drawn if fault)
+    for fault in faults.faults:
+        assert abs(counted[fault.kind] - 1000 * fault.share) < 100
+    assert drawn[::-1] == [faults.of_attempt(number.to_bytes(4), 1, b"") for number in reversed(range(1000))]
+
+
+def test_a_fault_with_a_match_befalls_only_requests_that_hold_it():
+    faults = Faults([Fault("limited", 1.0, match="CHAR_04")])
+    assert faults.of_attempt(b"k", 1, b"... CHAR_04 ...")
+    assert faults.of_attempt(b"k", 1, b"... CHAR_05 ...") is None
+
+
+ROWS = orjson.dumps({"rows": [{"id": f"M{n}", "text": "words " * 9} for n in range(4)]}).decode()
+BLOCKS = "".join(f"===M{n}===\nstage: x\n--content_full--\nwords\n" for n in range(4))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRITTEN if kind != "refusal"])
+@pytest.mark.parametrize("text", [ROWS, BLOCKS])
+def test_every_fault_of_a_text_changes_it(kind, text):
+    assert spoiled(text, kind, rng_for(7, "t", "t", kind)) != text
+
+
+def test_short_loses_a_piece_and_duplicate_repeats_an_id():
+    for kind, count, distinct in (("short", 3, 3), ("duplicate", 4, 3)):
+        rows = orjson.loads(spoiled(ROWS, kind, rng_for(7, "t", "t", kind)))["rows"]
+        headers = [line for line in spoiled(BLOCKS, kind, rng_for(7, "t", "t", kind)).splitlines() if "===" in line]
+        assert (len(rows), len({row["id"] for row in rows})) == (count, distinct)
+        assert (len(headers), len(set(headers))) == (count, distinct)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[faults]]\nkind = "limitd"\nshare = 0.1', "unknown kind of fault 'limitd'.*limited"),
+        ('[[faults]]\nkind = "drop"\nshare = 2', "share"),
+        ('[[faults]]\nkind = "drop"', "share"),
+        ('[[faults]]\nkind = "drop"\nshare = 0.1\nwhen = 1', "unknown setting of a fault 'when'"),
+        ("faults = 1 1", "malformed TOML"),
+        ("fault = 1", "unknown setting 'fault'"),
+    ],
+)
+def test_a_malformed_faults_file_is_refused_by_field(tmp_path, text, said):
+    path = tmp_path / "faults.toml"
+    path.write_text(text)
+    with pytest.raises(RequestError, match=said):
+        read_faults(path)
+
+
+def test_faults_are_read_from_a_file(tmp_path):
+    path = tmp_path / "faults.toml"
+    path.write_text('seed = 3\n[[faults]]\nkind = "limited"\nshare = 0.2\nretry_after = 1\n')
+    assert read_faults(path) == Faults([Fault("limited", 0.2, retry_after=1)], 3)
+
+
+def test_an_unknown_composer_is_refused():
+    with pytest.raises(RequestError, match="unknown composer"):
+        composer("models.rehearsal.answers:none")
+    assert composer("models.rehearsal.answers:invent") is invent
+
+
+def test_the_command_says_where_it_listens_answers_and_counts():
+    words = [sys.executable, "-m", "models.rehearsal", "--port", "0", "--json"]
+    server = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]
+    )
+    try:
+        said = ""
+        while not said.endswith("}\n"):
+            said += server.stdout.readline()
+        address = json.loads(said)["address"]
+        request = urllib.request.Request(f"{address}/v1/messages", orjson.dumps(GOOD), HEADERS)
+        with urllib.request.urlopen(request) as response:
+            assert json.load(response)["type"] == "message"
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{address}/v1/messages", orjson.dumps(GOOD))
+        with urllib.request.urlopen(f"{address}/_stats") as response:
+            stats = json.load(response)
+        assert (stats["answered"], stats["responses"]) == (1, {"200": 1, "401": 1})
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(rehearse, capsys, monkeypatch):
+    import os
+
+    rehearse()
+    port = os.environ["ANTHROPIC_BASE_URL"].rpartition(":")[2]
+    assert main(["--port", port]) == 3
+    assert "cannot listen" in capsys.readouterr().err
