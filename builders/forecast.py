@@ -48,7 +48,8 @@ def forecast(windows: Sequence[Window], settings: BackendSettings) -> dict[str, 
 
 def lines(document: Mapping[str, Any]) -> Iterator[str]:
     """The same for people."""
-    yield f"{document['memories']:,} memories in {document['windows']:,} windows, {document['requests']:,} requests"
+    pieces = f"{document['memories']:,} memories in {document['windows']:,} windows"
+    yield f"to be written: {pieces}, {document['requests']:,} requests"
     yield f"offline: nothing to pay. On {document['model']} (estimated, without repairs):"
     for name, label in (
         ("input_tokens", "input tokens"),

@@ -81,12 +81,18 @@ def settle(space: Workspace, planned: Sequence[Task], seed: int) -> None:
         ledgers.settle(space, task.character, seed)
 
 
+def is_due(window: Window) -> bool:
+    """Whether a window is not there yet, or lacks memories that no answer brought."""
+    part = read_part(window)
+    return part is None or bool(part.failures)
+
+
 def write(windows: Sequence[Window], settings: BackendSettings, workers: int | None, quiet: bool) -> None:
-    """Run the chains of the windows that are not there yet, or lack memories that no answer brought."""
-    due = [window for window in windows if (part := read_part(window)) is None or part.failures]
+    """Run the chains of the windows that are due; ``workers`` None: as many as it is worth, up to the cores."""
+    due = [window for window in windows if is_due(window)]
     rows = sum(len(window.plans) for window in due)
     starts = [functools.partial(write_window, window) for window in due]
-    worth = min(workers or os.cpu_count() or 1, 1 + rows // _WORTH_A_WORKER)
+    worth = workers or min(os.cpu_count() or 1, 1 + rows // _WORTH_A_WORKER)
     live = settings.name == "offline" and not quiet and sys.stderr.isatty()  # a model's run shows more itself
     done = 0
     for count in run(starts, settings, workers=worth, rows=rows):

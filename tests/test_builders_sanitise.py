@@ -6,6 +6,8 @@ from hypothesis import given
 
 from builders.sanitise import sanitised
 
+TEXTS = ("context", "content_summary", "content_full", "psych_conclusion", "behavior_policy")
+
 
 def said(text):
     return sanitised({**one_row("memories"), "content_full": text}, "Role D")["content_full"]
@@ -31,9 +33,7 @@ def test_every_text_field_is_cleaned():
     row = one_row("memories")
     marked = {
         **row,
-        **dict.fromkeys(
-            ("context", "content_summary", "content_full", "psych_conclusion", "behavior_policy"), "CHAR_04"
-        ),
+        **dict.fromkeys(TEXTS, "CHAR_04"),
         "triggers": ["CHAR_04"] * 4,
         "relevance_tags": ["CHAR_04"] * 4,
         "emotion_signature": {**row["emotion_signature"], "primary": "CHAR_04", "secondary": "CHAR_04"},
@@ -45,7 +45,6 @@ def test_every_text_field_is_cleaned():
 
 @given(rows_of("memories"))
 def test_a_row_without_ids_in_its_text_keeps_all_but_outer_spaces(row):
-    texts = ("context", "content_summary", "content_full", "psych_conclusion", "behavior_policy")
     clean = sanitised(row, "Role D")
-    assert {name: clean[name] for name in texts} == {name: row[name].strip() for name in texts}
+    assert {name: clean[name] for name in TEXTS} == {name: row[name].strip() for name in TEXTS}
     assert {name for name in row if name not in clean} == set()
