@@ -61,6 +61,10 @@ class Sources:
     chi2: float
     p: float
 
+    def excess(self, name: str) -> float:
+        """How much more often a character is a distractor than in a fair draw."""
+        return self.counts[name] - self.expected[name]
+
 
 @dataclass(frozen=True)
 class Persons:
@@ -210,7 +214,7 @@ def _whole(letters: Letters, lengths: Lengths, sources: Sources) -> Iterator[Fin
     yield from _above("shortcut.length", lengths.longest, "the longest option is right")
     yield from _above("shortcut.length", lengths.shortest, "the shortest option is right")
     if sources.p < _DOUBT:
-        excess = sorted(sources.counts, key=lambda name: sources.counts[name] - sources.expected[name])
+        excess = sorted(sources.counts, key=sources.excess)
         shown = "; ".join(
             f"{name} {sources.counts[name]} times instead of {sources.expected[name]:.0f}"
             for name in (excess[-1], excess[0])
@@ -272,9 +276,9 @@ def _show(report: Report) -> None:
         "longest right": _told(report.lengths.longest),
         "shortest right": _told(report.lengths.shortest),
         "distractors": ", ".join(
-            f"{name} {count} ({sources.expected[name]:.0f})" for name, count in sources.counts.items()
+            f"{name} {sources.excess(name):+.0f}" for name in sorted(sources.counts, key=sources.excess)
         )
-        + f" (p {sources.p:.2g})",
+        + f" against a fair draw (p {sources.p:.2g})",
         "opposite pole": _told(report.poles) if report.poles else "not measured",
         "whose alone": _told(report.design) if report.design else "not measured",
         "options alone": _told(report.text) if report.text else "not measured",

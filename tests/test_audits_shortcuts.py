@@ -1,10 +1,12 @@
 import json
 import random
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from audits import leaks, shortcuts, solver
+from audits import evenness, leaks, shortcuts, solver
 from audits.questions import opposites, poles, published_poles, questions
 from audits.rates import rate
 from audits.shortcuts import measure
@@ -12,6 +14,7 @@ from builders.importers import archives, heart
 from schemas.errors import RequestError
 from schemas.workspace import Workspace
 
+ROOT = Path(__file__).resolve().parents[1]
 LETTERS = "ABCD"
 CAST = {f"CHAR_{n:02d}": ("OCEAN"[(n - 1) // 2], ("high", "low")[(n - 1) % 2]) for n in range(1, 11)} | {
     "CHAR_11": None
@@ -220,3 +223,16 @@ def test_the_command_prints_one_document_and_exits_1(tmp_path, published, capsys
 def test_a_benchmark_without_questions_exits_2(name, told, tmp_path, capsys):
     assert shortcuts.main(["--benchmark", name, "--workspace", str(tmp_path)]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_the_tutorial_shows_what_the_commands_print(tmp_path, published, capsys):
+    workspace = Workspace(tmp_path, "heart-published")
+    for name, rows in zip(("mcqs", "mcq_keys", "decisions"), published, strict=True):
+        workspace.write(name, rows)
+    common = ["--benchmark", "heart-published", "--workspace", str(tmp_path)]
+    shortcuts.main(common)
+    evenness.main([*common, "--table", "mcq_keys", "--column", "sources.character_id"])
+    printed = set(map(str.rstrip, capsys.readouterr().err.splitlines()))
+    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs/tutorial-shortcuts.md").read_text("utf-8"), re.DOTALL)
+    shown = {line.rstrip() for block in blocks for line in block.splitlines()}
+    assert len(blocks) == 3 and shown - printed == set()
