@@ -1,26 +1,30 @@
 """What a release says, apart from how it is stored: canonical rows and the digests over them.
 
-The canonical form of a table is its JSON Lines file: rows in order of key, fields in the order of the
-record schema, UTF-8, no spaces, numbers of the schema's kind in their shortest form, one ``\\n`` after
-every row. Its SHA-256 is the table's content digest. Files of a workspace are written in this form,
-so ``cat build/heart/mcqs/*.jsonl | sha256sum`` gives it too wherever the files are in order of key.
+The canonical form of a table is a JSON Lines file: rows in order of key, fields in the order of the
+record schema, UTF-8, no spaces, numbers of the schema's kind, one line feed after every row, each row
+as Python's ``json`` writes it (which pins escapes and the form of floats; faster encoders change
+theirs between versions). Its SHA-256 is the table's content digest. Working files have the same form
+but for floats with an exponent, so ``cat build/heart/mcqs/*.jsonl | sha256sum`` mostly gives it too.
 Codec, encodings, row groups and shards leave no trace in it; ``docs/releases.md`` lists what does.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from schemas.errors import RequestError
-from schemas.rows import encode
 from schemas.tables import Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_canonical = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 class ContentDigest:
@@ -36,7 +40,7 @@ class ContentDigest:
 
     def update(self, rows: Sequence[Row]) -> None:
         """Feed rows whose fields stand in the order of the schema."""
-        block = b"".join([encode(row) for row in rows])
+        block = "".join([line for row in rows for line in (_canonical(row), "\n")]).encode()
         self.rows += len(rows)
         self.size += len(block)
         self._sha.update(block)
