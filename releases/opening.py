@@ -59,8 +59,8 @@ class Release:
 
     @property
     def tables(self) -> Mapping[str, int]:
-        """Table -> rows."""
-        return {name: table["rows"] for name, table in self.manifest["tables"].items()}
+        """Table -> rows, by name."""
+        return {name: table["rows"] for name, table in sorted(self.manifest["tables"].items())}
 
     def key(self, table: str) -> tuple[str, ...]:
         """The columns that name a row of a table."""

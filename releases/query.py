@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import tomllib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -176,6 +177,5 @@ def _print_examples(args: argparse.Namespace, release: Release) -> int:
         return DONE
     spec = args.release if "@" in args.release else str(locate(args.release, args.frozen))
     for example in shown:
-        say(f"# {example.title}")
-        say(f'python -m releases query {spec} "{example.sql}"\n')
+        sys.stdout.write(f'# {example.title}\npython -m releases query {spec} "{example.sql}"\n\n')
     return DONE

@@ -50,6 +50,7 @@ class Effect:
     def of(cls, found: Diff, before: Any, after: Any) -> Effect:
         """The effect of a difference between two releases."""
         tables = {table.name: table for table in found.tables}
+        keyed = {*_rules()["questions"], *_rules()["gold_of"]}
         asked = [tables[name] for name in _rules()["questions"] if name in tables]
         gold = {row_id for name in _rules()["gold_of"] if name in tables for row_id in _ids(tables[name], "gold")}
         added = {row_id for table in asked for row_id in table.added}
@@ -64,7 +65,7 @@ class Effect:
             gold_changed=len(gold),
             question_changed=len(worded),
             comparable=left - len(gold) - len(worded),
-            context=tuple(t.name for t in found.tables if t not in asked and _touches(t, "question")),
+            context=tuple(t.name for t in found.tables if t.name not in keyed and _touches(t, "question")),
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,0 +1,192 @@
+"""Comparing releases: what was planted is found, no more and no less, and has its consequence."""
+
+import copy
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from release_samples import command, many_memories, release_of, small_tables
+
+from releases.diff import Diff, TableDiff, compare_rows, diff
+from releases.names import Version, parse_name
+from releases.versioning import Change, Effect, demand, required, roles
+from schemas.errors import RequestError
+from schemas.tables import record_names, record_schema
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    return release_of(tmp_path_factory.mktemp("first"), "heart@0.1.0", small_tables())
+
+
+def changed(tmp_path, change):
+    """A release of the small tables after a change of them, without a parent."""
+    tables = small_tables()
+    change(tables)
+    return release_of(tmp_path, "heart@5.0.0", tables)
+
+
+def table_of(found, name):
+    (table,) = [table for table in found.tables if table.name == name]
+    return table
+
+
+def test_a_release_does_not_differ_from_itself_nor_from_the_same_rows_under_another_version(first, tmp_path):
+    again = changed(tmp_path, lambda tables: None)
+    assert diff(first, first).same and diff(first, again).same
+    assert required(diff(first, again)) == Change("patch", ("tables are equal; card or metadata only",))
+    assert again.content_digest == first.content_digest
+
+
+def test_planted_changes_are_found_by_row_and_field(first, tmp_path):
+    def plant(tables):
+        tables["memories"][2]["content_full"] = "Something else happens."
+        tables["memories"][2]["age"] += 0
+        tables["memories"][3]["triggers"][0] = "bell"
+        tables["memories"][3]["context"] = "Elsewhere"
+        tables["memories"].append(many_memories(999)[-1])
+        del tables["memories"][5]
+        tables["mcq_keys"][1]["answer"] = "A"
+
+    found = diff(first, changed(tmp_path, plant))
+    before = small_tables()["memories"]
+    memories, keys = table_of(found, "memories"), table_of(found, "mcq_keys")
+    assert memories.added == ["MEM_01_0999"]
+    assert memories.removed == [before[5]["id"]]
+    assert memories.changed == {before[2]["id"]: ["content_full"], before[3]["id"]: ["context", "triggers"]}
+    assert memories.by_field() == {"content_full": 1, "context": 1, "triggers": 1}
+    assert keys.changed == {small_tables()["mcq_keys"][1]["question_id"]: ["answer"]}
+    assert [table.name for table in found.tables if not table.same] == ["mcq_keys", "memories"]
+
+
+def test_the_other_way_round_added_is_removed(first, tmp_path):
+    other = changed(tmp_path, lambda tables: tables["ledgers"].pop())
+    gone, come = table_of(diff(first, other), "ledgers"), table_of(diff(other, first), "ledgers")
+    assert gone.removed == come.added == [small_tables()["ledgers"][-1]["fact_id"]]
+    assert gone.added == come.removed == []
+
+
+ROWS = st.dictionaries(st.integers(0, 30), st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20)
+
+
+@settings(suppress_health_check=list(HealthCheck))
+@given(ROWS, ROWS)
+def test_two_streams_are_compared_as_two_dictionaries_would_be(before, after):
+    def stream(rows):
+        return iter([{"k": k, "a": a, "b": b} for k, (a, b) in sorted(rows.items())])
+
+    made = TableDiff("t", (len(before), len(after)))
+    compare_rows(made, ("k",), stream(before), stream(after))
+    assert made.added == [str(k) for k in sorted(after.keys() - before.keys())]
+    assert made.removed == [str(k) for k in sorted(before.keys() - after.keys())]
+    both = sorted(k for k in before.keys() & after.keys() if before[k] != after[k])
+    fields = {str(k): [n for i, n in enumerate("ab") if before[k][i] != after[k][i]] for k in both}
+    assert made.changed == fields
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "role", "level"),
+    [
+        ("mcq_keys", "answer", "A", "gold", "major"),
+        ("decisions", "final_decision", "I wait. I say so.", "gold", "major"),
+        ("mcqs", "stage", "adolescence", "question", "major"),
+        ("scenarios", "context_text", "You wait.", "question", "major"),
+        ("memories", "content_full", "It rains.", "question", "major"),
+        ("ledgers", "detail", "blue door", "question", "major"),
+        ("mcq_keys", "rule", "published", "metadata", "patch"),
+        ("characters", "occupation_rationale", "Because it suits them well.", "metadata", "patch"),
+        ("decisions", "review", {"status": "unanimous", "annotators": 3, "digest": "a" * 64}, "metadata", "patch"),
+    ],
+)
+def test_the_role_of_a_column_decides_the_step(first, tmp_path, table, column, value, role, level):
+    found = diff(first, changed(tmp_path, lambda tables: tables[table][0].update({column: value})))
+    change = required(found)
+    assert roles(table, [column]) == {column: role}
+    assert change.level == level
+    assert change.reasons == (f"{table}.{column} ({role}): 1 rows changed",)
+
+
+def test_every_column_of_every_table_has_a_role_and_what_is_listed_exists():
+    import tomllib
+    from pathlib import Path
+
+    import releases.versioning as versioning
+
+    listed = tomllib.loads(Path(versioning.__file__).with_name("columns.toml").read_text("utf-8"))
+    for part in ("gold", "metadata"):
+        for table, columns in listed[part].items():
+            if table != "every":
+                assert set(columns) <= record_schema(table)["properties"].keys(), table
+    for table in record_names():
+        columns = list(record_schema(table)["properties"])
+        assert set(roles(table, columns)) == set(columns)
+
+
+def test_rows_added_are_minor_and_removed_major():
+    assert required(Diff((TableDiff("memories", (1, 2), added=["x"]),))).level == "minor"
+    assert required(Diff((TableDiff("memories", (2, 1), removed=["x"]),))).level == "major"
+
+
+def test_tables_and_columns_added_are_minor_gone_or_retyped_major():
+    def level(**parts):
+        return required(Diff((TableDiff("memories", parts.pop("rows", (1, 1)), **parts),))).level
+
+    assert level(rows=(None, 5), added=["x"]) == "minor"
+    assert level(rows=(5, None), removed=["x"]) == "major"
+    assert level(columns={"mood": (None, "string")}) == "minor"
+    assert level(columns={"mood": ("string", None)}) == "major"
+    assert level(columns={"mood": ("string", "int64")}) == "major"
+    assert level(rekeyed=True) == "major"
+
+
+@pytest.mark.parametrize(
+    ("level", "least"), [("major", Version(2, 0, 0)), ("minor", Version(1, 3, 0)), ("patch", Version(1, 2, 4))]
+)
+def test_a_step_may_be_larger_than_asked_but_not_smaller(level, least):
+    parent, change = parse_name("heart@1.2.3"), Change(level, ("because",))
+    for version in ("1.2.4", "1.3.0", "2.0.0"):
+        name = parse_name(f"heart@{version}")
+        if name.version >= least:
+            demand(name, parent, change)
+        else:
+            with pytest.raises(RequestError, match=f"because. Freeze it as heart@{least}"):
+                demand(name, parent, change)
+
+
+def test_the_effect_on_denominators_counts_questions_and_what_can_still_be_compared(first, tmp_path):
+    def plant(tables):
+        extra = copy.deepcopy(tables["mcqs"][0])
+        extra["question_id"] = "Q_CHAR_09_SCN_SCHOOL_AGE_1"
+        key = {**copy.deepcopy(tables["mcq_keys"][0]), "question_id": extra["question_id"]}
+        tables["mcq_keys"][0]["answer"] = "B" if tables["mcq_keys"][0]["answer"] != "B" else "A"
+        tables["mcqs"][1]["options"][0]["content"] = "I leave."
+        tables["mcqs"][2]["provenance"] = None
+        gone = tables["mcqs"].pop()["question_id"]
+        tables["mcq_keys"] = [row for row in tables["mcq_keys"] if row["question_id"] != gone] + [key]
+        tables["mcqs"].append(extra)
+        tables["memories"][0]["content_full"] = "It rains."
+
+    after = changed(tmp_path, plant)
+    effect = Effect.of(diff(first, after), first, after)
+    count = len(small_tables()["mcqs"])
+    assert effect.as_dict() == {
+        "questions": {"before": count, "after": count, "added": 1, "removed": 1},
+        "gold_changed": 1,
+        "question_changed": 1,
+        "comparable": count - 3,
+        "context_changed": ["memories"],
+    }
+
+
+def test_the_verb_tells_people_and_programs(first, tmp_path):
+    after = changed(tmp_path, lambda tables: tables["mcq_keys"][0].update(answer="A", rule="published"))
+    done = command("diff", first.folder, after.folder, "--json")
+    document = orjson.loads(done.stdout)
+    row_id = small_tables()["mcq_keys"][0]["question_id"]
+    assert done.returncode == 1 and document["change"] == "major" and document["same"] is False
+    assert document["tables"]["mcq_keys"]["changed"] == [{"row_id": row_id, "fields": ["answer", "rule"]}]
+    assert document["evaluation"]["gold_changed"] == 1
+    told = command("diff", first.folder, after.folder)
+    assert told.stdout == "" and "answer (gold): 1 rows" in told.stderr and "a major change" in told.stderr
+    assert command("diff", first.folder, first.folder).returncode == 0

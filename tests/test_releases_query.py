@@ -1,0 +1,190 @@
+"""Asking a release: the views are right, every example runs, and nothing else is in reach."""
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+from release_samples import ROOT, command, files_of, release_of, small_tables
+
+from releases.query import connect, examples, query, views
+from schemas.errors import RequestError
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    return release_of(tmp_path_factory.mktemp("query"), "heart@0.1.0", small_tables())
+
+
+def test_every_table_is_there_with_its_rows(release):
+    for table, rows in small_tables().items():
+        assert query(release, f"SELECT * FROM {table}").to_pylist() == rows
+
+
+def test_the_questions_carry_their_options_and_their_key(release):
+    keys = {row["question_id"]: row["answer"] for row in small_tables()["mcq_keys"]}
+    for row in query(release, "SELECT * FROM questions").to_pylist():
+        (asked,) = [q for q in small_tables()["mcqs"] if q["question_id"] == row["question_id"]]
+        texts = {option["label"]: option["content"] for option in asked["options"]}
+        assert [row[letter] for letter in "abcd"] == [texts[letter] for letter in "ABCD"]
+        assert row["answer"] == keys[row["question_id"]] and row["gold"] == texts[row["answer"]]
+
+
+def test_the_options_carry_their_source_and_one_gold_a_question(release):
+    rows = query(release, "SELECT * FROM options").to_pylist()
+    assert len(rows) == 4 * len(small_tables()["mcqs"])
+    sources = {
+        (key["question_id"], source["label"]): source["character_id"]
+        for key in small_tables()["mcq_keys"]
+        for source in key["sources"]
+    }
+    for row in rows:
+        assert row["source_character_id"] == sources[row["question_id"], row["label"]]
+    golden = [row["question_id"] for row in rows if row["is_gold"]]
+    assert sorted(golden) == sorted({row["question_id"] for row in rows})
+
+
+def test_the_timeline_is_the_life_in_the_order_lived(release):
+    rows = query(release, "SELECT * FROM timeline ORDER BY character_id, step").to_pylist()
+    lived = sorted(small_tables()["memories"], key=lambda row: (row["character_id"], row["age"], row["id"]))
+    assert [row["id"] for row in rows] == [row["id"] for row in lived]
+    assert all(row["characters"] == len(lived[n]["content_full"]) for n, row in enumerate(rows))
+
+
+def test_activated_memories_keep_their_rank(release):
+    for row in small_tables()["activations"]:
+        where = f"character_id = '{row['character_id']}' AND scenario_id = '{row['scenario_id']}'"
+        sql = f"SELECT memory_id FROM activated WHERE {where} AND step = '{row['step']}' ORDER BY rank"
+        found = [each["memory_id"] for each in query(release, sql).to_pylist()]
+        assert found == [memory["memory_id"] for memory in row["memories"]]
+
+
+def test_views_apply_where_their_tables_are():
+    assert {view.name for view in views({"mcqs": 1, "mcq_keys": 1})} == {"questions", "options"}
+    assert views({"mcqs": 1}) == []
+
+
+def test_every_example_runs_and_there_are_a_dozen(release):
+    shown = examples(release.tables)
+    assert len(shown) >= 12
+    for example in shown:
+        assert query(release, example.sql).num_columns > 0, example.title
+
+
+HOSTILE = [
+    "ATTACH '{out}/evil.db'",
+    "COPY (SELECT 1) TO '{out}/evil.csv'",
+    "COPY memories TO '{out}/evil' (FORMAT parquet, PARTITION_BY (stage))",
+    "WITH x AS (COPY (SELECT 1 a) TO '{out}/evil.csv') SELECT * FROM x",
+    "WITH x AS (COPY (SELECT 1 a) TO '{release}/evil.csv') SELECT * FROM x",
+    "WITH x AS (COPY (SELECT 1 a) TO '{parquet}' (FORMAT parquet, USE_TMP_FILE false)) SELECT * FROM x",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '{out}/evil.csv'",
+    "EXPORT DATABASE '{out}/evil'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "PRAGMA database_list",
+    "PRAGMA enable_external_access",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM read_blob('/etc/passwd')",
+    "SELECT * FROM '/etc/passwd'",
+    "SELECT * FROM '{parquet}'",
+    "SELECT * FROM read_parquet('{parquet}')",
+    "SELECT * FROM read_parquet('https://localhost/x.parquet')",
+    "SELECT * FROM glob('/etc/*')",
+    "SELECT * FROM sniff_csv('/etc/passwd')",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET memory_limit = '900GB'",
+    "RESET memory_limit",
+    "SELECT * FROM query('COPY (SELECT 1) TO ''{out}/evil.csv''')",
+    "WITH x AS (DELETE FROM memories RETURNING *) SELECT * FROM x",
+    "DROP VIEW memories",
+    "CREATE TABLE t AS SELECT 1",
+    "CALL pragma_version()",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; ATTACH '{out}/evil.db'",
+    "",
+    "-- nothing",
+    "SELEC 1",
+    "SELECT * FROM nothing_of_that_name",
+    "SELECT id::INTEGER FROM memories",
+    "SELECT error('two\nlines')",
+]
+
+
+@pytest.mark.parametrize("sql", HOSTILE)
+def test_hostile_or_broken_sql_is_refused_in_one_line_and_changes_nothing(release, tmp_path, sql):
+    places = {"out": tmp_path, "release": release.folder, "parquet": release.paths("mcqs")[0]}
+    before = files_of(release.folder)
+    with pytest.raises(RequestError) as refused:
+        query(release, sql.format(**places))
+    assert "\n" not in str(refused.value)
+    assert files_of(release.folder) == before and list(tmp_path.iterdir()) == []
+
+
+def test_variables_of_the_program_are_out_of_reach(release):
+    import pyarrow as pa
+
+    secret = pa.table({"a": [1]})
+    with pytest.raises(RequestError, match="secret does not exist"):
+        query(release, "SELECT * FROM secret")
+    assert secret.num_rows == 1
+
+
+def test_the_lock_holds_without_the_check_of_statements(release):
+    import duckdb
+
+    for sql in ("SET enable_external_access = true", "RESET lock_configuration", "INSTALL httpfs", "ATTACH 'x.db'"):
+        with connect(release) as connection, pytest.raises(duckdb.Error):
+            connection.execute(sql)
+
+
+def test_results_come_as_table_csv_json_and_parquet(release, tmp_path):
+    sql = "SELECT id, age, age / 2 AS half, triggers, sum(age) OVER () AS total, NULL AS none FROM memories LIMIT 3"
+    expected = query(release, sql)
+    as_json = orjson.loads(command("query", release.folder, sql, "--json").stdout)
+    assert as_json == [{**row, "total": int(row["total"])} for row in expected.to_pylist()]
+    rows = list(csv.DictReader(io.StringIO(command("query", release.folder, sql, "--format", "csv").stdout)))
+    assert [row["id"] for row in rows] == expected["id"].to_pylist()
+    assert [orjson.loads(row["triggers"]) for row in rows] == expected["triggers"].to_pylist()
+    assert command("query", release.folder, sql, "--format", "parquet", "--out", tmp_path / "r.parquet").returncode == 0
+    assert pq.read_table(tmp_path / "r.parquet").equals(expected)
+    table = command("query", release.folder, sql).stdout.splitlines()
+    assert len(table) == 5 and table[0].split() == ["id", "age", "half", "triggers", "total", "none"]
+
+
+def test_columns_of_the_same_name_are_all_kept(release):
+    done = command("query", release.folder, "SELECT 1 AS a, 2 AS a", "--json")
+    assert sorted(orjson.loads(done.stdout)[0].values()) == [1, 2]
+
+
+def test_the_examples_are_printed_as_commands_that_work(release):
+    shown = orjson.loads(command("query", release.folder, "--examples", "--json").stdout)
+    assert len(shown) >= 12 and all({"title", "sql"} == each.keys() for each in shown)
+    told = command("query", release.folder, "--examples")
+    assert told.stdout.count("python -m releases query") == len(shown)
+
+
+def test_a_long_query_can_be_interrupted(release):
+    sql = "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b"
+    script = "import sys; from releases.__main__ import main\nprint('ready', flush=True); sys.exit(main(sys.argv[1:]))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "query", str(release.folder), sql],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 130 and told.startswith("error: interrupted") and told.count("\n") == 1
