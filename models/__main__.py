@@ -4,8 +4,11 @@
     python -m models journal cost
     python -m models journal export requests.jsonl
     python -m models journal prune --id 'heart/memories/CHAR_04/adolescence/*' --yes
+    python -m models journal prune --failed build/heart/failed.jsonl --yes
 
-All but ``prune`` also work while a run is writing the journal.
+A run replays what was answered, useless answers too: pruning those named in ``failed.jsonl`` lets the next run
+ask for them once more.
+All verbs but ``prune`` also work while a run is writing the journal.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from models.journal import opened, read_only
 from models.prices import read_prices
 from schemas import command
 from schemas.errors import RequestError
-from schemas.rows import write_jsonl
+from schemas.rows import read_jsonl, write_jsonl
 from schemas.tables import benchmark
 
 _PROG = "models"
@@ -41,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     export = _verb(verbs, "export", "requests with bodies and replies, as JSON Lines", _export)
     export.add_argument("file", type=Path, metavar="FILE", help="where to write them")
     prune = _verb(verbs, "prune", "forget requests, so that they are asked (and paid) again", _prune)
+    prune.add_argument("--failed", type=Path, metavar="FILE", help="the last requests of a run's failed.jsonl")
     prune.add_argument("--yes", action="store_true", help="do it; without this, say what it would do")
     return command.run(lambda parsed: int(parsed.verb(parsed)), made, argv)
 
@@ -73,7 +77,9 @@ def _path(parsed: argparse.Namespace) -> Path:
 
 
 def _filter(parsed: argparse.Namespace) -> Filter:
-    return Filter(parsed.id, parsed.role, parsed.state, parsed.before)
+    failed = getattr(parsed, "failed", None)
+    names = tuple(str(line.get("request")) for line in read_jsonl(failed)) if failed else None
+    return Filter(parsed.id, parsed.role, parsed.state, parsed.before, names)
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -153,7 +159,7 @@ def _export(parsed: argparse.Namespace) -> int:
 def _prune(parsed: argparse.Namespace) -> int:
     chosen = _filter(parsed)
     if chosen == Filter():
-        raise RequestError("nothing chosen", mend="Say what to forget: --id, --role, --state or --before")
+        raise RequestError("nothing chosen", mend="Say what to forget: --id, --failed, --role, --state or --before")
     path = _path(parsed)
     with read_only(path) as read:
         found, answered = bookkeeping.count(read, chosen), bookkeeping.count(read, chosen, answered=True)

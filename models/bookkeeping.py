@@ -40,12 +40,13 @@ WHERE {} ORDER BY id, asked_at, key
 
 @dataclass(frozen=True)
 class Filter:
-    """Which requests: an id as a shell pattern, a role, "answered" or "open", asked before a day; None: all."""
+    """Which requests: an id as a shell pattern, a role, "answered" or "open", asked before a day, ids; None: all."""
 
     id: str | None = None
     role: str | None = None
     state: str | None = None
     before: str | None = None
+    ids: tuple[str, ...] | None = None
 
     def where(self) -> tuple[str, tuple[str, ...]]:
         """An SQL condition over requests and replies, and its values."""
@@ -54,6 +55,9 @@ class Filter:
             if value is not None:
                 parts.append(condition)
                 values.append(value)
+        if self.ids is not None:
+            parts.append("id IN (SELECT value FROM json_each(?))")
+            values.append(orjson.dumps(self.ids).decode())
         if self.state:
             parts.append(f"replies.key IS {'NOT NULL' if self.state == 'answered' else 'NULL'}")
         return " AND ".join(parts), tuple(values)

@@ -264,6 +264,14 @@ def test_the_journal_is_listed_totalled_exported_and_pruned(path, capsys):
     assert [each["id"] for each in orjson.loads(out)["requests"]] == ["a/3"]
 
 
+def test_what_failed_can_be_forgotten_so_that_the_next_run_asks_again(path, capsys):
+    write(path, both(1), both(2))
+    failed = path.parent / "failed.jsonl"
+    failed.write_bytes(orjson.dumps({"item": "MEM_1", "request": "a/2", "status": "refused"}) + b"\n")
+    _run(capsys, "prune", "--journal", str(path), "--failed", str(failed), "--yes")
+    assert _query(path, "SELECT id FROM requests") == [("a/1",)]
+
+
 def test_pruning_everything_has_to_be_said(path, capsys):
     write(path, both(1))
     code, _, err = _run(capsys, "prune", "--journal", str(path), "--yes")
