@@ -43,12 +43,14 @@ def check(
     """Run every check on the tables given, or on those in ``only`` (the others are what they link to).
 
     Each iterable is read once. ``separation`` is the least l-infinity distance of two Big Five
-    vectors. ``partial`` says that the tables are parts, to which expected counts do not apply.
+    vectors. ``partial`` says that the tables are parts, of themselves and of the benchmark: expected
+    counts do not apply, and tables that are not given are not missed.
     Raises RequestError for a table that the benchmark does not have.
     """
     for name in (*tables, *(only or ())):
         benchmark.table(name)
-    run = _Run(benchmark, frozenset(only if only is not None else benchmark.tables), frozenset(tables), partial)
+    wanted = only if only is not None else tables if partial else benchmark.tables
+    run = _Run(benchmark, frozenset(wanted), frozenset(tables), partial)
     for table in benchmark.tables.values():
         if table.name in tables and table.name in run.needed():
             run.read(table, tables[table.name])
@@ -83,9 +85,12 @@ class _Run:
         self._links = Links([link for link in self.benchmark.links if link.table in self.wanted])
         self._rules: dict[str, tuple[Rule, ...]] = {table.name: rules_of(table) for table in mine}
         # A part of a table says nothing about what another table lacks.
-        about = self.wanted if self.partial else self.benchmark.tables
+        about = self.wanted if self.partial else frozenset(self.benchmark.tables)
         self._crossings: list[Crossing] = [
-            crossing for table in mine for crossing in crossings_of(table) if crossing.table in about
+            crossing
+            for table in mine
+            for crossing in crossings_of(table)
+            if crossing.table in about and crossing.reads.keys() <= self.benchmark.tables.keys()
         ]
         self._distributions = [
             each

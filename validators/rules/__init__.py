@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from schemas.tables import Table
 from validators.frames import Crossing, Rule, unique_key
-from validators.rules import activations, characters, ledgers, memories, questions, scenarios, tasks, users
+from validators.rules import activations, characters, exclusions, ledgers, memories, questions, scenarios, tasks, users
 
 _RULES = {
     "characters": characters.rules,
     "ledgers": ledgers.rules,
     "memories": memories.rules,
     "scenarios": scenarios.rules,
+    "exclusions": exclusions.rules,
     "activations": activations.rules,
     "decisions": questions.decision_rules,
     "mcqs": questions.mcq_rules,

@@ -88,7 +88,18 @@ def key_rules() -> tuple[Rule, ...]:
 
 def decision_crossings() -> tuple[Crossing, ...]:
     """The crossings of ``decisions``."""
-    return (_stage_of_scenario("decisions", _PAIR),)
+    return (
+        _stage_of_scenario("decisions", _PAIR),
+        Crossing(
+            "table.excluded_pair",
+            "decisions",
+            "scenario_id",
+            {"decisions": _PAIR, "exclusions": (*_PAIR, "reason")},
+            _excluded,
+            "is excluded for the character",
+            "HEART-BENCH 3.3",
+        ),
+    )
 
 
 def mcq_crossings() -> tuple[Crossing, ...]:
@@ -128,6 +139,12 @@ def _stage_of_scenario(table: str, columns: tuple[str, ...]) -> Crossing:
         "is not the stage of the scenario",
         _DATA,
     )
+
+
+def _excluded(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    reasons = frames["exclusions"].select(*_PAIR, "reason")
+    both = frames["decisions"].join(reasons, on=list(_PAIR))
+    return both.select(ROW, shown=pl.format("{} ({})", "scenario_id", "reason"))
 
 
 def _foreign_text(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

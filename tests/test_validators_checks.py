@@ -1,0 +1,157 @@
+"""Whole benchmarks: links, counts, missing tables, parts of tables, and what the report says was looked at."""
+
+import collections
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.errors import RequestError
+from schemas.tables import Link, Table, benchmark
+from validators import check
+from validators.links import Links
+
+HEART = benchmark("heart")
+
+
+def codes_of(report) -> dict[str, int]:
+    return dict(collections.Counter(finding.code for finding in report.findings))
+
+
+def test_a_whole_benchmark_runs_every_kind_of_check_and_counts_what_it_looked_at(small_heart):
+    report = check(HEART, small_heart)
+    assert dict(report.rows) == {name: len(rows) for name, rows in small_heart.items()}
+    kinds = {check.name for check in report.checks}
+    assert {"schema", "link.dangling", "table.row_count", "table.duplicate_key", "table.separation"} <= kinds
+    assert {each.rows for each in report.checks if each.name == "schema" and each.table == "memories"} == {12}
+    assert report.skipped == ()
+    assert report.as_dict().keys() == {"benchmark", "rows", "checks", "skipped", "counts", "findings", "reports"}
+
+
+def test_rows_are_read_once_and_may_come_from_generators(small_heart):
+    streamed = check(HEART, {name: iter(rows) for name, rows in small_heart.items()})
+    assert streamed == check(HEART, small_heart)
+
+
+def test_a_table_that_is_not_there_is_an_error_of_the_whole_benchmark(small_heart):
+    del small_heart["ledgers"]
+    report = check(HEART, small_heart)
+    assert [(f.code, f.table) for f in report.findings if f.code == "table.missing"] == [("table.missing", "ledgers")]
+    assert {(each.name, each.table) for each in report.skipped} == {
+        ("link.dangling", "memories"),
+        ("link.dangling", "exclusions"),
+    }
+
+
+def test_one_table_is_checked_against_what_it_links_to_without_findings_about_the_others(small_heart):
+    small_heart["characters"][0]["label"] = ""
+    small_heart["memories"][0]["character_id"] = "CHAR_77"
+    report = check(HEART, small_heart, {"memories"}, partial=True)
+    assert dict(report.rows) == {"memories": 12}
+    assert {f.table for f in report.findings} == {"memories"}
+    assert ("link.dangling", "character_id", "CHAR_77") in {(f.code, f.field, f.text) for f in report.findings}
+
+
+def test_one_table_alone_says_which_checks_it_could_not_run(small_heart):
+    report = check(HEART, {"activations": small_heart["activations"]}, {"activations"}, partial=True)
+    assert report.findings == ()
+    assert {each.name for each in report.skipped} == {"link.dangling", "table.scenario_age", "table.future_memory"}
+    assert all("not there" in each.why for each in report.skipped)
+
+
+def test_a_table_the_benchmark_does_not_have_is_refused(small_heart):
+    with pytest.raises(RequestError, match="unknown table 'memorys'"):
+        check(HEART, {"memorys": []})
+    with pytest.raises(RequestError, match="unknown table 'memorys'"):
+        check(HEART, small_heart, {"memorys"})
+
+
+def test_expected_numbers_of_rows_are_checked_for_the_table_and_for_each_value(small_heart):
+    small_heart["memories"] = [row for row in small_heart["memories"] if row["character_id"] != "CHAR_03"]
+    report = check(HEART, small_heart, {"memories"})
+    found = {(f.code, f.row_id, f.text) for f in report.findings if f.code.startswith("table.row")}
+    assert ("table.row_count", "", "9") in found
+    assert ("table.rows_per", "CHAR_03", "0") in found
+    assert ("table.rows_per", "CHAR_01", "3") in found
+
+
+def test_a_part_of_a_table_is_not_held_to_expected_numbers(small_heart):
+    assert not [f for f in check(HEART, small_heart, partial=True).findings if f.severity == "error"]
+
+
+def test_a_dangling_value_is_named_with_row_field_and_value(small_heart):
+    small_heart["activations"][0]["memories"][1]["memory_id"] = "MEM_01_0777"
+    report = check(HEART, small_heart, partial=True)
+    (found,) = [f for f in report.findings if f.code == "link.dangling"]
+    assert (found.table, found.row_id, found.field, found.text) == (
+        "activations", "CHAR_01/SCN_SCHOOL_AGE_1/coarse", "memories.memory_id", "MEM_01_0777",
+    )  # fmt: skip
+    assert found.message == "is no id of memories"
+
+
+def test_a_table_may_link_to_its_own_later_rows(small_heart):
+    small_heart["ledgers"].reverse()
+    assert not [f for f in check(HEART, small_heart, partial=True).findings if f.code.startswith("link.")]
+
+
+def test_a_link_that_holds_both_ways_finds_the_row_that_nothing_points_to(small_heart):
+    small_heart["mcq_keys"].pop(0)
+    report = check(HEART, small_heart)
+    (found,) = [f for f in report.findings if f.code == "link.unreferenced"]
+    assert (found.table, found.row_id, found.field) == ("mcqs", "Q_CHAR_01_SCN_SCHOOL_AGE_1", "question_id")
+
+
+def test_a_row_that_breaks_its_schema_may_still_be_linked_to(small_heart):
+    small_heart["memories"][0]["context"] = ""
+    assert codes_of(check(HEART, small_heart, partial=True)).keys() == {"schema.min_length", "table.outside_middle"}
+
+
+def test_rows_that_are_no_objects_are_findings_and_nothing_else_breaks(small_heart):
+    small_heart["memories"] += [None, 7, [], "text"]
+    report = check(HEART, small_heart, partial=True)
+    assert [f.row_id for f in report.findings if f.code == "schema.type"] == ["#13", "#14", "#15", "#16"]
+
+
+def test_findings_come_in_one_order_whatever_the_order_of_the_tables(small_heart):
+    small_heart["memories"][0]["stage"] = "adolescence"
+    small_heart["decisions"][0]["stage"] = "adolescence"
+    turned = dict(reversed(small_heart.items()))
+    assert check(HEART, turned, partial=True).findings == check(HEART, small_heart, partial=True).findings
+
+
+def test_only_errors_count_as_errors(small_heart):
+    report = check(HEART, small_heart, partial=True)
+    assert [f.severity for f in report.findings] == ["warning", "warning"]
+    assert report.errors == ()
+
+
+ids = st.text("abc", min_size=1, max_size=2)
+
+
+@given(st.lists(ids, max_size=8), st.lists(st.lists(ids, max_size=3), max_size=8), st.booleans(), st.booleans())
+def test_links_find_exactly_the_values_that_the_other_table_lacks(targets, values, target_first, both_ways):
+    link = Link("from", ("items", "ref"), "to", "id", both_ways)
+    to = [(f"t{i}", {"id": value}) for i, value in enumerate(targets)]
+    source = [(f"s{i}", {"items": [{"ref": value} for value in row]}) for i, row in enumerate(values)]
+    links = Links([link])
+    steps = [(Table("to", ("id",)), to), (Table("from", ("id",)), source)]
+    for table, rows in steps if target_first else steps[::-1]:
+        links.see(table, rows)
+        links.close(table)
+    ((_, looked_at, found),) = links.results()
+    flat = [(f"s{i}", value) for i, row in enumerate(values) for value in row]
+    assert looked_at == len(flat)
+    assert sorted((f.row_id, f.text) for f in found if f.code == "link.dangling") == sorted(
+        (row, value) for row, value in flat if value not in targets
+    )
+    unreferenced = {f.text for f in found if f.code == "link.unreferenced"}
+    assert unreferenced == (set(targets) - {value for _, value in flat} if both_ways else set())
+
+
+def test_a_null_points_to_nothing(small_heart):
+    links = Links([Link("from", ("ref",), "to", "id")])
+    links.see(Table("to", ("id",)), [("t", {"id": "a"})])
+    links.close(Table("to", ("id",)))
+    links.see(Table("from", ("id",)), [("s", {"ref": None}), ("s2", {})])
+    links.close(Table("from", ("id",)))
+    assert [(looked_at, found) for _, looked_at, found in links.results()] == [(0, [])]
