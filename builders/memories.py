@@ -84,11 +84,11 @@ def _command(parsed: argparse.Namespace) -> int:
 def _foresee(parsed: argparse.Namespace, tasks: Sequence[runs.Task], settings: BackendSettings) -> int:
     asked = [window for task in tasks for window in task.asked]
     due = [window for window in asked if parsed.fresh or runs.is_due(window)]
-    document = forecast.forecast(due, settings)
+    foreseen = forecast.forecast(due, settings)
     if parsed.json:
-        print_json({"benchmark": parsed.benchmark, "seed": parsed.seed, **document})
-    for line in forecast.lines(document):
-        say(line, quiet=parsed.quiet or parsed.json)
+        print_json({"benchmark": parsed.benchmark, "seed": parsed.seed, **foreseen.document()})
+    else:
+        foreseen.say(settings)
     return DONE
 
 

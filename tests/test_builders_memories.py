@@ -198,7 +198,9 @@ def test_dry_run_counts_and_prices_and_writes_nothing(tmp_path, run):
     assert code == 0
     assert (document["memories"], document["windows"]) == (11_000, 88)
     assert document["requests"] == 11 * sum(-(-count // 3) for count in (162, 162, 116, 135, 125, 164, 75, 61))
-    assert document["dollars"] > 0 and document["output_tokens"] > 11_000 * 700
+    (role,) = document["roles"]
+    assert role["role"] == "memory" and role["requests"] == document["requests"]
+    assert document["dollars"] == role["cost"] > 0 and role["usage"]["output_tokens"] > 11_000 * 700
     assert list(tmp_path.iterdir()) == []
 
 
