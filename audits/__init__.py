@@ -41,17 +41,43 @@ def audit(
     ``processes`` changes the speed and nothing else. Raises RequestError for a table without audits
     and for a code that no audit of the table raises.
     """
-    if table not in TABLES:
-        raise unknown("audited table", table, TABLES)
     from audits.codes import select
 
-    wanted = select(table, only)
+    wanted = select(check_table(table), only)
     found = _by_row(table, rows, related or {}, wanted, processes)
+    if table != "users" and "format.repeated" in wanted:
+        found += _repeated(table, rows)
     if table == "memories" and "duplicate.semantic" in wanted:
         from audits import duplicates
 
         found += duplicates.findings(rows, processes=processes)
+    if table == "scenarios" and wanted & {"coverage.diamonds", "coverage.values"}:
+        from audits import scenarios
+
+        found += scenarios.coverage(rows)
     return in_order(finding for finding in found if finding.code in wanted)
+
+
+def check_table(table: str) -> str:
+    """The name of a table that has audits; an unknown one raises with the nearest."""
+    if table not in TABLES:
+        raise unknown("audited table", table, TABLES)
+    return table
+
+
+def keys(table: str) -> tuple[str, ...]:
+    """The columns that name a row of an audited table."""
+    from audits import decisions, memories, scenarios
+
+    own = {"decisions": decisions.KEY, "memories": memories.KEY, "scenarios": scenarios.KEY}
+    return own.get(table, ("user_id",))
+
+
+def _repeated(table: str, rows: Sequence[Row]) -> Iterable[Finding]:
+    from audits.reading import subjects
+    from audits.shape import repeated_ids
+
+    return repeated_ids(subjects(table, keys(table), rows, 0))
 
 
 def _by_row(table: str, rows: Sequence[Row], related: Related, wanted: frozenset[str], processes: int) -> list[Finding]:

@@ -27,11 +27,14 @@ _RULE = "Anamnesis: life ledger"
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\n]")
 _PAST = re.compile(
-    r"\b(?:remember\w*|recall\w*|miss(?:ed|ing)?|mourn\w*|used to|had|hadn't|'d|\u2019d|late|dead|died|die|death|buried"
-    r"|burial|grave\w*|cemetery|funeral|ashes|urn|inherit\w*|belonged|photos?|photographs?|pictures? of|portrait|letters?"
-    r"|postcards?|diary|former|formerly|once|ago|ex|no longer|any ?more|gone|left|leave|memor\w+|thought of|think of"
-    r"|thinking of|dream\w*|before|since|anniversary|heard from|still alive|was alive|years|childhood|goodbye|never again"
-    r"|last words|wrote|writes?|named after|called after|like my|last (?:year|summer|winter|spring|autumn|time)"
+    r"\b(?:remember\w*|recall\w*|miss(?:ed|ing)?|mourn\w*|used to|had|hadn't|'d|\u2019d|late|dead|died|die|death"
+    r"|buried|burial|grave\w*|cemetery|funeral|ashes|urn|inherit\w*|belonged|photos?|photographs?|pictures? of"
+    r"|portrait"
+    r"|letters?|postcards?|diary|former|formerly|once|ago|ex|no longer|any ?more|gone|left|leave|memor\w+"
+    r"|thought of"
+    r"|think of|thinking of|dream\w*|before|since|anniversary|heard from|still alive|was alive|years|childhood|goodbye"
+    r"|never again|last words|wrote|writes?|named after|called after"
+    r"|like my|last (?:year|summer|winter|spring|autumn|time)"
     r"|old (?:school|house|home|flat|job|street|place|teacher|friend))\b",
     re.IGNORECASE,
 )
@@ -102,10 +105,10 @@ _CALENDAR = re.compile(
 )
 
 _RELATIVES: Mapping[str, str] = {
-    "mother": r"(?:my (?:own )?(?:mother|mum|mom|mummy|mommy|mama)|Mum|Mom|Mummy|Mommy|Mama)",
-    "father": r"(?:my (?:own )?(?:father|dad|daddy|papa)|Dad|Daddy|Papa)",
-    "grandmother": r"(?:my (?:grandmother|grandma|gran|granny|nana|nan)|Grandma|Granny|Gran|Nana|Grandmother)",
-    "grandfather": r"(?:my (?:grandfather|grandpa|grandad|granddad)|Grandpa|Grandad|Granddad|Grandfather)",
+    "mother": r"(?:[Mm]y (?:own )?(?:mother|mum|mom|mummy|mommy|mama)|Mum|Mom|Mummy|Mommy|Mama)",
+    "father": r"(?:[Mm]y (?:own )?(?:father|dad|daddy|papa)|Dad|Daddy|Papa)",
+    "grandmother": r"(?:[Mm]y (?:grandmother|grandma|gran|granny|nana|nan)|Grandma|Granny|Gran|Nana|Grandmother)",
+    "grandfather": r"(?:[Mm]y (?:grandfather|grandpa|grandad|granddad)|Grandpa|Grandad|Granddad|Grandfather)",
 }
 _KIN = re.compile(
     r"\b[Mm]y (?:(?:little|big|older|elder|younger|eldest|youngest|twin|baby|only|own) )?"

@@ -17,7 +17,7 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,7 +63,8 @@ class Criterion:
 
     ``fields`` are read; ``max_age`` (years) and ``below_intensity`` limit the rows it judges. With
     ``at_least`` it is the other way round: its patterns show what has to be there, and the finding
-    is that fewer matches stand in the text from ``from_share`` of its length on.
+    is that fewer matches stand in the text from ``from_share`` of its length on. A file may take in
+    the patterns of another one (``also``).
     """
 
     code: str
@@ -83,8 +84,7 @@ class Criterion:
 @functools.cache
 def criteria(folder: Path = _HERE) -> Mapping[str, Criterion]:
     """All criteria by code, in order. Raises RequestError for a file that breaks a rule."""
-    read = [_criterion(path) for path in sorted(folder.glob("*.toml"))]
-    return {criterion.code: criterion for criterion in read}
+    return {path.stem: _criterion(path) for path in sorted(folder.glob("*.toml"))}
 
 
 @functools.cache
@@ -97,6 +97,9 @@ def _criterion(path: Path) -> Criterion:
         data = tomllib.loads(path.read_text("utf-8"))
         parts = {**_PARTS, "given": _given_names(), **data.get("parts", {})}
         patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
+        for other in data.get("also", ()):
+            borrowed = _criterion(path.with_stem(other)).patterns
+            patterns += tuple(replace(pattern, code=data["code"]) for pattern in borrowed)
         return Criterion(
             code=data["code"],
             table=data["table"],

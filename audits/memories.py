@@ -9,13 +9,12 @@ characters, as the paper counts them.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from audits import continuity, persons, register, rubin, shape
-from audits.criteria import Criterion, criteria
-from audits.patterns import Matcher
+from audits import byfield, continuity, persons, register, rubin, shape
+from audits.criteria import Criterion
+from audits.patterns import Match
 from audits.reading import Subject, at_row, at_words, subjects
 from audits.speech import Quotations
 from schemas.findings import Finding
@@ -44,7 +43,7 @@ def audit(
     read = subjects("memories", KEY, rows, first)
     quoted = [Quotations(subject.text(NARRATIVE)) for subject in read]
     known = continuity.ledgers(related.get("ledgers", ())) if families & {"continuity", "identity"} else {}
-    found = list(_by_pattern(read, quoted, wanted))
+    found = list(byfield.findings("memories", read, wanted, _judges, {NARRATIVE: quoted}))
     if "rubin" in families:
         found += rubin.audit(read, quoted)
     for subject, quotations in zip(read, quoted, strict=True):
@@ -95,30 +94,7 @@ def age_of(subject: Subject) -> int | None:
     return None if age is None else int(age)
 
 
-@functools.cache
-def _matchers(wanted: frozenset[str]) -> Mapping[str, Matcher]:
-    """One matcher a field, of the wanted criteria that read it."""
-    by_field: dict[str, list[Criterion]] = {}
-    for code, criterion in criteria().items():
-        if criterion.table == "memories" and criterion.at_least is None and code in wanted:
-            for field in criterion.fields:
-                by_field.setdefault(field, []).append(criterion)
-    return {field: Matcher(chosen) for field, chosen in by_field.items()}
-
-
-def _by_pattern(read: Sequence[Subject], quoted: Sequence[Quotations], wanted: frozenset[str]) -> Iterator[Finding]:
-    known = criteria()
-    for field, matcher in _matchers(wanted).items():
-        shared = quoted if field == NARRATIVE else None
-        for match in matcher.scan([subject.text(field) for subject in read], shared):
-            subject, criterion = read[match.text], known[match.code]
-            if _judges(criterion, subject):
-                message = f"{criterion.message} ({match.name})"
-                span = (match.start, match.end)
-                yield at_words(subject, match.code, criterion.severity, field, span, message, criterion.source)
-
-
-def _judges(criterion: Criterion, subject: Subject) -> bool:
+def _judges(criterion: Criterion, subject: Subject, match: Match) -> bool:
     if criterion.max_age is not None:
         age = age_of(subject)
         return age is not None and age <= criterion.max_age

@@ -1,0 +1,151 @@
+"""Audit the rows of a table: find what is wrong with the text.
+
+Exit codes: 0 when nothing is found or notes alone, 1 when errors or warnings remain, 2 when the
+request is wrong. ``--json`` prints ``{"rows", "counts", "findings", "skipped"}``.
+
+    python -m audits --benchmark heart --table memories
+    python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective --json
+    python -m audits --benchmark heart --table scenarios --release releases/frozen/heart/0.1.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from models.backends import add_backend_arguments
+from schemas.command import DEFAULT_WORKSPACE, DONE, FINDINGS, parser, print_json, run, say
+from schemas.errors import RequestError
+from schemas.findings import Finding, counts, in_order
+from schemas.tables import Row, benchmark
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    made = parser(
+        "audits",
+        "Audit the rows of a table: find what is wrong with the text, and say which words, which rule, whose rule.",
+        "python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective length",
+    )
+    made.set_defaults(workspace=None)  # whether it was given decides if a file's rows are held against its ledgers
+    made.add_argument("--benchmark", required=True, metavar="NAME", help="which benchmark the rows belong to")
+    made.add_argument("--table", required=True, metavar="T", help="decisions, memories, scenarios or users")
+    made.add_argument("--release", type=Path, metavar="PATH", help="audit a frozen release instead of a workspace")
+    made.add_argument(
+        "--rows",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="audit a file of rows instead; with --workspace, beside the ledgers there",
+    )
+    made.add_argument("--only", nargs="+", metavar="CODE", help="these codes or families only, e.g. perspective")
+    made.add_argument("--across", action="store_true", help="also find duplicates over stages and characters")
+    made.add_argument("--deep", action="store_true", help="also ask a model about perspective and Rubin's dimensions")
+    made.add_argument(
+        "--processes", type=_positive, default=os.cpu_count() or 1, metavar="N", help="at a time (default: all cores)"
+    )
+    add_backend_arguments(made)
+    return run(_command, made, argv)
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 256:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 256")
+    return int(text)
+
+
+def _command(arguments: argparse.Namespace) -> int:
+    from audits import audit
+    from audits.codes import select
+    from audits.rendering import by_id, lines
+
+    table = _table(arguments)
+    wanted = select(table, arguments.only)
+    if table != "memories" and (arguments.across or arguments.deep):
+        raise RequestError("--across and --deep are for memories", f"table {table}", mend="Leave them out")
+    tables = _read(arguments, table)
+    rows, quiet = tables[table], arguments.quiet or arguments.json
+    findings = audit(table, rows, tables, wanted, arguments.processes)
+    skipped: list[str] = []
+    if arguments.across and "duplicate.semantic" in wanted:
+        findings = in_order([*findings, *_across(rows, findings, arguments.processes)])
+    if arguments.deep:
+        deep, skipped = _deep(arguments, rows, findings, wanted)
+        findings = in_order([*findings, *deep])
+    if arguments.json:
+        print_json(
+            {
+                "rows": len(rows),
+                "counts": counts(findings),
+                "findings": [finding.as_dict() for finding in findings],
+                "skipped": skipped,
+            }
+        )
+    for line in lines(findings, by_id(table, rows), len(rows), table):
+        say(line, quiet=quiet)
+    for line in skipped:
+        say(f"skipped: {line}", quiet=quiet)
+    return FINDINGS if any(finding.severity != "note" for finding in findings) else DONE
+
+
+def _table(arguments: argparse.Namespace) -> str:
+    from audits import check_table
+
+    chosen = benchmark(arguments.benchmark)
+    if arguments.table in ("mcqs", "mcq_keys"):
+        mend = f"Run: python -m audits.shortcuts --benchmark {chosen.name}"
+        raise RequestError("questions are audited as a whole", f"table {arguments.table}", mend=mend)
+    return check_table(chosen.table(arguments.table).name)
+
+
+def _read(arguments: argparse.Namespace, table: str) -> dict[str, list[Row]]:
+    from audits.sources import from_file, from_release, from_workspace, looked_up
+
+    chosen = benchmark(arguments.benchmark)
+    if arguments.release is not None and (arguments.rows is not None or arguments.workspace is not None):
+        raise RequestError("two sources", expected="--release alone, or --rows and --workspace", mend="Leave one out")
+    if arguments.release is not None:
+        return from_release(arguments.release, chosen, table)
+    if arguments.rows is not None:
+        beside = looked_up(arguments.workspace, chosen) if arguments.workspace is not None else {}
+        return {**beside, **from_file(arguments.rows, table)}
+    return from_workspace(arguments.workspace or DEFAULT_WORKSPACE, chosen, table)
+
+
+def _across(rows: Sequence[Row], known: Sequence[Finding], processes: int) -> list[Finding]:
+    """Duplicates over all rows, without the pairs that were found within their window."""
+    from audits import duplicates
+
+    within = {(finding.row_id, _kept(finding)) for finding in known if finding.code == duplicates.CODE}
+    found = duplicates.findings(rows, processes=processes, across=True)
+    return [finding for finding in found if (finding.row_id, _kept(finding)) not in within]
+
+
+def _kept(finding: Finding) -> str:
+    """The row that a duplicate is kept for, which its message names first."""
+    return finding.message.split(",")[0]
+
+
+def _deep(
+    arguments: argparse.Namespace, rows: Sequence[Row], known: Sequence[Finding], wanted: frozenset[str]
+) -> tuple[list[Finding], list[str]]:
+    """What a model finds beyond the patterns, and what was left out and why."""
+    from audits import deep
+    from models.backends import backend_settings
+    from models.backends import run as ask
+
+    asked = wanted & set(deep.CODES)
+    if arguments.backend == "offline":
+        return [], [f"deep: {len(rows):,} memories were shown to no model; name one with --backend messages"]
+    arguments.workspace = arguments.workspace or DEFAULT_WORKSPACE
+    settings = backend_settings(arguments, arguments.benchmark)
+    judged = list(ask(deep.starts(rows, asked), settings, rows=2 * len(rows)))
+    skipped = [f"deep: {line}" for each in judged for line in each.unscored]
+    if dropped := sum(each.dropped for each in judged):
+        skipped.append(f"deep: {dropped:,} claims whose words do not stand in the text, or that are about an adult")
+    return list(deep.findings(judged, known)), skipped
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

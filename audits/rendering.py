@@ -1,0 +1,85 @@
+"""Findings as lines for people: by code, with the words in their sentence, the rule and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from audits.reading import subjects
+from schemas.findings import Finding
+from schemas.tables import Row
+
+SHOWN = 5
+"""Findings shown of each code; the count is always told."""
+
+_AROUND = 40
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+
+
+def lines(findings: Sequence[Finding], rows: Mapping[str, Row], total: int, table: str) -> Iterator[str]:
+    """A report: codes from errors to notes, the first few findings of each, and the totals."""
+    by_code: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_code.setdefault(finding.code, []).append(finding)
+    for code in sorted(by_code, key=lambda code: (min(_ORDER[f.severity] for f in by_code[code]), code)):
+        those = by_code[code]
+        in_rows = len({finding.row_id for finding in those})
+        yield f"{code}  {those[0].severity}, {_counted(len(those), 'finding')} in {_counted(in_rows, 'row')}"
+        yield f"  {those[0].source}"
+        for finding in those[:SHOWN]:
+            yield f"  {_line(finding, rows)}"
+        if len(those) > SHOWN:
+            yield f"  … {len(those) - SHOWN:,} more"
+        yield ""
+    yield _summary(findings, total, table)
+
+
+def by_id(table: str, rows: Sequence[Row]) -> Mapping[str, Row]:
+    """The rows by the ids that findings name them with."""
+    from audits import keys
+
+    return {subject.id: dict(subject.row) for subject in subjects(table, keys(table), rows, 0)}
+
+
+def _line(finding: Finding, rows: Mapping[str, Row]) -> str:
+    where = f"{finding.row_id} {finding.field}" if finding.field else finding.row_id
+    words = _context(finding, rows)
+    shown = words or (_flat(finding.text) if finding.text else "")
+    return f"{where}: {shown + '  ' if shown else ''}{finding.message}"
+
+
+def _context(finding: Finding, rows: Mapping[str, Row]) -> str:
+    """The words between brackets, with a little of what stands round them."""
+    if finding.span is None or finding.field is None:
+        return ""
+    text: Any = rows.get(finding.row_id)
+    for part in finding.field.split("."):
+        text = text.get(part) if isinstance(text, Mapping) else None
+    if not isinstance(text, str):
+        return ""
+    start, end = finding.span
+    before, words, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]
+    if len(words) > 3 * _AROUND:
+        words = f"{words[: 2 * _AROUND]} … {words[-_AROUND:]}"
+    left = "…" if start > _AROUND else ""
+    right = "…" if end + _AROUND < len(text) else ""
+    return f"“{left}{_flat(before)}[{_flat(words)}]{_flat(after)}{right}”"
+
+
+def _flat(text: str) -> str:
+    """Text that a terminal shows on one line, whatever is in it."""
+    flat = "".join(sign if sign.isprintable() else " " for sign in text)
+    return flat.encode("utf-8", "replace").decode()
+
+
+def _summary(findings: Sequence[Finding], total: int, table: str) -> str:
+    counts = {kind: sum(1 for f in findings if f.severity == kind) for kind in _ORDER}
+    if not findings:
+        return f"{_counted(total, 'row')} of {table}: nothing found"
+    told = ", ".join(_counted(count, kind) for kind, count in counts.items() if count)
+    bad = len({finding.row_id for finding in findings if finding.severity != "note"})
+    return f"{_counted(total, 'row')} of {table}: {told}; {_counted(bad, 'row')} to mend. Codes: docs/codes.md"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
