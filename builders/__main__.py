@@ -10,7 +10,7 @@ change builds just what follows from the change (HEART-BENCH figure 1, all four 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import activations, compatibility, decisions, mcqs, overview, personas, runs, scenarios
@@ -104,23 +104,15 @@ def _memories(
     parsed: argparse.Namespace, space: Workspace, settings: BackendSettings, order: runs.Order
 ) -> tuple[list[Outcome], int]:
     """Characters, ledgers and memories; how many memories no answer brought."""
-    tasks = runs.tasks(space, order, settings)
-    before = {task.who: _bytes(space.path("memories", task.who)) for task in tasks}
-    windows = [window for task in tasks for window in task.asked]
-    runs.settle(space, tasks, parsed.seed)
-    if parsed.fresh:
-        for window in windows:
-            window.file.unlink(missing_ok=True)
-    runs.write(windows, settings, parsed.workers, parsed.quiet or parsed.json)
-    done = {task.who: runs.assemble(space, task) for task in tasks}
-    runs.set_aside(space, {who: parts for who, (_, parts) in done.items()})
-    outcomes = [_outcome(space, written, before[who]) for who, (written, _) in done.items()]
-    return outcomes, sum(written.missing for written, _ in done.values())
+    before = {who: _bytes(space.path("memories", who)) for who in space.keys("memories")}
+    done = runs.carry_out(space, order, settings, parsed.workers, parsed.quiet or parsed.json)
+    outcomes = [_outcome(space, written, before) for written in done]
+    return outcomes, sum(written.missing for written in done)
 
 
-def _outcome(space: Workspace, written: overview.Written, before: bytes | None) -> Outcome:
+def _outcome(space: Workspace, written: overview.Written, earlier: Mapping[str, bytes | None]) -> Outcome:
     who = str(written.character["character_id"])
-    rows = len(written.rows)
+    rows, before = written.figures.rows, earlier.get(who)
     if before == _bytes(space.path("memories", who)):
         return Outcome("memories", who, "up to date", "nothing it is made from has changed", rows)
     return Outcome(

@@ -69,16 +69,8 @@ def _command(parsed: argparse.Namespace) -> int:
     if parsed.dry_run:
         return _foresee(parsed, runs.tasks(space, order, settings), settings)
     with space.lock():
-        tasks = runs.tasks(space, order, settings)
-        windows = [window for task in tasks for window in task.asked]
-        runs.settle(space, tasks, parsed.seed)
-        if parsed.fresh:
-            for window in windows:
-                window.file.unlink(missing_ok=True)
-        runs.write(windows, settings, parsed.workers, parsed.quiet or parsed.json)
-        done = {task.who: runs.assemble(space, task) for task in tasks}
-        runs.set_aside(space, {who: parts for who, (_, parts) in done.items()})
-    return _report(parsed, space, [written for written, _ in done.values()])
+        written = runs.carry_out(space, order, settings, parsed.workers, parsed.quiet or parsed.json)
+    return _report(parsed, space, written)
 
 
 def _foresee(parsed: argparse.Namespace, tasks: Sequence[runs.Task], settings: BackendSettings) -> int:

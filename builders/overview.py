@@ -17,11 +17,33 @@ _DUPLICATE = "duplicate.semantic"
 
 
 @dataclass(frozen=True)
+class Figures:
+    """Rows counted: by stage and by tier, characters of ``content_full`` and intensities added up."""
+
+    rows: int
+    stages: Counter[str]
+    tiers: Counter[str]
+    length: int
+    intensity: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Figures:
+        """The figures of some rows."""
+        return cls(
+            rows=len(rows),
+            stages=Counter(row["stage"] for row in rows),
+            tiers=Counter(row["tier"] for row in rows),
+            length=sum(len(row["content_full"]) for row in rows),
+            intensity=sum(row["emotion_signature"]["intensity"] for row in rows),
+        )
+
+
+@dataclass(frozen=True)
 class Written:
-    """One character after a run: its rows; defects found, repaired and open by code; how many rows never came."""
+    """One character after a run; defects found, repaired and open are by code, ``missing`` rows never came."""
 
     character: Row
-    rows: Sequence[Row]
+    figures: Figures
     found: Mapping[str, int]
     repaired: Mapping[str, int]
     open: Mapping[str, int]
@@ -33,8 +55,8 @@ def overview(written: Sequence[Written]) -> dict[str, Any]:
     """The document of ``--json``, without what only the command knows."""
     return {
         "characters": [_character(one) for one in written],
-        "stages": _stages(row for one in written for row in one.rows),
-        "tiers": _tiers(row for one in written for row in one.rows),
+        "stages": _stages(_summed(one.figures.stages for one in written)),
+        "tiers": _tiers(_summed(one.figures.tiers for one in written)),
         "defects": _summed(one.found for one in written),
         "repaired": _summed(one.repaired for one in written),
         "open": _summed(one.open for one in written),
@@ -90,25 +112,23 @@ def _defect_lines(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _character(one: Written) -> dict[str, Any]:
     target = targets(one.character)
-    count = len(one.rows)
+    figures = one.figures
     return {
         "character_id": one.character["character_id"],
         "archetype": one.character["archetype"],
-        "rows": count,
-        "mean_length": round(sum(len(row["content_full"]) for row in one.rows) / count, 1) if count else None,
+        "rows": figures.rows,
+        "mean_length": round(figures.length / figures.rows, 1) if figures.rows else None,
         "target_length": target.length,
-        "mean_intensity": (
-            round(sum(row["emotion_signature"]["intensity"] for row in one.rows) / count, 4) if count else None
-        ),
+        "mean_intensity": round(figures.intensity / figures.rows, 4) if figures.rows else None,
         "target_intensity": target.intensity,
         "missing": one.missing,
         "file": one.file,
     }
 
 
-def _stages(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def _stages(counts: Mapping[str, int]) -> list[dict[str, Any]]:
     terms = vocabulary("memory_stages")
-    counts = Counter(row["stage"] for row in rows)
+    total = max(sum(counts.values()), 1)
     published = sum(term["published_count"] for term in terms)
     return [
         {
@@ -116,22 +136,22 @@ def _stages(rows: Iterable[Row]) -> list[dict[str, Any]]:
             "label": term["label"],
             "from_age": term["from_age"],
             "to_age": term["to_age"],
-            "rows": counts[term["id"]],
-            "share": round(counts[term["id"]] / max(counts.total(), 1), 4),
+            "rows": counts.get(term["id"], 0),
+            "share": round(counts.get(term["id"], 0) / total, 4),
             "published_share": round(term["published_count"] / published, 4),
         }
         for term in terms
     ]
 
 
-def _tiers(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    counts = Counter(row["tier"] for row in rows)
+def _tiers(counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    total = max(sum(counts.values()), 1)
     return [
         {
             "tier": term["id"],
             "label": term["label"],
-            "rows": counts[term["id"]],
-            "share": round(counts[term["id"]] / max(counts.total(), 1), 4),
+            "rows": counts.get(term["id"], 0),
+            "share": round(counts.get(term["id"], 0) / total, 4),
             "planned_share": term["share"],
         }
         for term in vocabulary("intensity_tiers")

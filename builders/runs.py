@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builders import ledgers, personas
-from builders.overview import Written
+from builders.overview import Figures, Written
 from builders.plan import plan
 from builders.repair import defects
 from builders.stamps import PARTS, is_ours, write_ours
@@ -64,6 +64,22 @@ class Task:
         return str(self.character["character_id"])
 
 
+def carry_out(
+    space: Workspace, order: Order, settings: BackendSettings, workers: int | None, quiet: bool
+) -> list[Written]:
+    """A whole run: plan, write, audit, repair, put together. The workspace must be locked."""
+    planned = tasks(space, order, settings)
+    windows = [window for task in planned for window in task.asked]
+    settle(space, planned, order.seed)
+    if order.fresh:
+        for window in windows:
+            window.file.unlink(missing_ok=True)
+    write(windows, settings, workers, quiet)
+    done = {task.who: assemble(space, task) for task in planned}
+    set_aside(space, {who: aside for who, (_, aside) in done.items()})
+    return [written for written, _ in done.values()]
+
+
 def tasks(space: Workspace, order: Order, settings: BackendSettings) -> list[Task]:
     """What a run consists of. Raises RequestError for unknown names and for rows it must not replace."""
     known = term_ids("memory_stages")
@@ -102,7 +118,15 @@ def write(windows: Sequence[Window], settings: BackendSettings, workers: int | N
             sys.stderr.flush()
 
 
-def assemble(space: Workspace, task: Task) -> tuple[Written, list[Part]]:
+@dataclass(frozen=True)
+class Aside:
+    """What a person has to look at: rows that three repairs did not mend, with what is wrong, and what never came."""
+
+    review: list[Row]
+    failures: list[Failure]
+
+
+def assemble(space: Workspace, task: Task) -> tuple[Written, Aside]:
     """Write a character's file, by age, then id; windows of earlier runs that are still good are in it too."""
     parts = [part for part in map(read_part, task.windows) if part is not None]
     rows = [*task.own, *(row for part in parts for row in part.rows)]
@@ -110,34 +134,30 @@ def assemble(space: Workspace, task: Task) -> tuple[Written, list[Part]]:
     write_ours(space, "memories", rows, task.who)
     written = Written(
         character=task.character,
-        rows=rows,
+        figures=Figures.of(rows),
         found=_total(part.found for part in parts),
         repaired=_total(part.repaired for part in parts),
         open=_total({code: 1} for part in parts for _, _, code in sorted(defects(part.open))),
         missing=sum(len(part.failures) for part in parts),
         file=str(space.path("memories", task.who)),
     )
-    return written, parts
+    aside = Aside([entry for part in parts for entry in _review(part)], [f for part in parts for f in part.failures])
+    return written, aside
 
 
-def set_aside(space: Workspace, parts: Mapping[str, Sequence[Part]]) -> None:
-    """Write what a person has to look at, of the characters in ``parts``; lines about others stay.
-
-    ``manual_review.jsonl``: rows that three repairs did not mend, with what is wrong. ``failed.jsonl``:
-    memories that no answer brought.
-    """
-    others = (line for line in _lines(space.folder / REVIEW) if line["row"]["character_id"] not in parts)
-    entries = [*others, *(entry for each in parts.values() for part in each for entry in _review(part))]
+def set_aside(space: Workspace, asides: Mapping[str, Aside]) -> None:
+    """Write ``manual_review.jsonl`` and ``failed.jsonl``, by character id; lines about other characters stay."""
+    others = (line for line in _lines(space.folder / REVIEW) if line["row"]["character_id"] not in asides)
+    entries = [*others, *(entry for aside in asides.values() for entry in aside.review)]
     entries.sort(key=lambda entry: str(entry["row"]["id"]))
     if entries:
         write_jsonl(space.folder / REVIEW, entries)
     else:
         (space.folder / REVIEW).unlink(missing_ok=True)
-    ours = tuple(f"MEM_{who.removeprefix('CHAR_')}_" for who in parts)
+    ours = tuple(f"MEM_{who.removeprefix('CHAR_')}_" for who in asides)
     kept = [Failure(**line) for line in _lines(space.folder / FAILED) if not line["item"].startswith(ours)]
-    write_failures(
-        space.folder / FAILED, [*kept, *(f for each in parts.values() for part in each for f in part.failures)]
-    )
+    failures = [failure for aside in asides.values() for failure in aside.failures]
+    write_failures(space.folder / FAILED, [*kept, *failures])
 
 
 def _task(space: Workspace, order: Order, settings: BackendSettings, character: Row) -> Task:

@@ -35,9 +35,10 @@ def command(folder, *arguments):
 
 
 def tree(folder):
-    """Path and bytes of every file but the lock."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    """Path and bytes of every file a person reads, and the paths of those that are kept for resuming."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
+    read = {str(path.relative_to(folder)): path.read_bytes() for path in files if ".parts" not in path.parts}
+    return read, [path.relative_to(folder) for path in files]
 
 
 def rows_of(folder, who="CHAR_04"):
