@@ -64,6 +64,7 @@ class Scene:
     summary: tuple[str, ...]
     triggers: tuple[str, ...]
     tags: tuple[str, ...]
+    skip: tuple[str, ...]
     beats: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     @property
@@ -114,6 +115,7 @@ def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
         summary=tuple(raw["summary"]),
         triggers=tuple(raw["triggers"]),
         tags=tuple(raw["tags"]),
+        skip=tuple(raw.get("skip", ())),
         beats={name: tuple(raw[name]) for name in BEATS if name in raw},
     )
 

@@ -161,5 +161,5 @@ def capital(text: str) -> str:
 def tidy(text: str) -> str:
     """Single spaces, no space before a stop, ``an`` before a vowel."""
     text = re.sub(r"[ \t]+", " ", text).strip()
-    text = re.sub(r" ([,.;:?!])", r"\1", text)
+    text = re.sub(r",?\s*(?=[,.;:?!])", "", text)
     return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text))

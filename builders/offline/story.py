@@ -143,6 +143,8 @@ def _chooser(rng: random.Random):  # type: ignore[no-untyped-def]
 
 
 def _lines(frame: Frame, beat: str) -> Sequence[str]:
+    if beat in frame.scene.skip:
+        return ()
     if beat == "outcome":
         return frame.scene.beats[frame.stance]
     if beat in frame.scene.beats:
