@@ -79,8 +79,13 @@ def add_backend_arguments(arguments: argparse.ArgumentParser) -> None:
         metavar="[ROLE=]NAME",
         help="the model of all roles, or of one; may be given several times",
     )
-    group.add_argument("--roles", type=Path, metavar="FILE", help="models of the roles, laid over models/roles.toml")
     group.add_argument("--preset", metavar="NAME", help="roles of a paper (default: the benchmark's own)")
+    add_asking_arguments(group)
+
+
+def add_asking_arguments(group: argparse._ArgumentGroup) -> None:
+    """Add what tells how models are asked, whichever they are: limits, prices, journal."""
+    group.add_argument("--roles", type=Path, metavar="FILE", help="models of the roles, laid over models/roles.toml")
     group.add_argument("--prices", type=Path, metavar="FILE", help="price list instead of models/prices.toml")
     group.add_argument(
         "--max-cost", type=_dollars, metavar="USD", help="stop before the request that could pass this sum"

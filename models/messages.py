@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic
 
 from models import bookkeeping, journal
 from models.backends import BackendSettings
-from models.budget import Budget
+from models.budget import Budget, Used
 from models.journal import Journal
 from models.progress import Progress
 from models.request import Chain, Result
@@ -102,7 +102,7 @@ class _Run(Generic[Result]):
             raise
         finally:
             self._progress.close()
-            if asking is not None:
+            if asking is not None and asking.used != Used():
                 say(asking.used.line(), quiet=self._settings.quiet)
 
     def _in_loop(self, call: Callable[[], object]) -> None:

@@ -5,8 +5,8 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from test_models_messages import compose as compose_pieces
-from test_models_messages import keys, pieces, query, single, stories, whole
+from test_models_messages import keys, query, single, stories
+from test_models_storms import compose, pieces, whole
 
 from models.backends import BackendSettings, run
 from models.bookkeeping import accounts
@@ -104,7 +104,7 @@ def test_a_request_the_api_refuses_fails_alone(rehearse, settings):
 
 def test_chains_with_faults_in_their_texts_end_complete(rehearse, settings):
     faults = Faults([Fault("malformed", 0.1), Fault("short", 0.1), Fault("truncated", 0.1), Fault("duplicate", 0.1)])
-    rehearse(faults=faults, compose=compose_pieces)
+    rehearse(faults=faults, compose=compose)
     results = list(run([functools.partial(pieces, window) for window in range(8)], settings))
     for good, failures in results:
         assert len(good) + len(failures) == 12

@@ -47,7 +47,13 @@ def _serve(parsed: argparse.Namespace) -> int:
         key=parsed.key,
         models=tuple(parsed.model),
     )
-    asyncio.run(_until_interrupted(Api(rehearsal), parsed))
+    api = Api(rehearsal)
+    asyncio.run(_until_interrupted(api, parsed))
+    stats = api.stats()
+    command.say(
+        f"answered {stats['answered']:,} requests, {stats['answered_twice']:,} of them more than once",
+        quiet=parsed.quiet,
+    )
     return command.INTERRUPTED
 
 
@@ -67,7 +73,6 @@ async def _until_interrupted(api: Api, parsed: argparse.Namespace) -> None:
     )
     with contextlib.suppress(asyncio.CancelledError):
         await server.serve_forever()
-    raise KeyboardInterrupt
 
 
 def _seconds(text: str) -> float:

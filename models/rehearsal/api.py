@@ -23,6 +23,8 @@ from models.rehearsal.batches import Batches
 from models.rehearsal.checks import VERSIONS, request_problem
 from models.rehearsal.faults import Fault, Faults, spoiled
 from models.roles import Model, known_models, model_named
+from schemas.command import say
+from schemas.errors import AnamnesisError
 
 _KINDS = {
     400: "invalid_request_error",
@@ -173,7 +175,12 @@ class Api:
                 return failed(_STATUS[fault.kind], f"rehearsed: {fault.kind}", headers)
             if fault.kind == "html":
                 return Response(200, b"<html><body>Please log in.</body></html>", {"content-type": "text/html"})
-        return self._spoilt_envelope(fault, key, self.reply(body, key, call.body))
+        try:
+            message = self.reply(body, key, call.body)
+        except (AnamnesisError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            say(f"the composer failed: {error!r}")
+            return failed(500, f"the composer failed: {error}")
+        return self._spoilt_envelope(fault, key, message)
 
     def next_fault(self, key: bytes, raw: bytes) -> Fault | None:
         """The fault of the next attempt of a request, counted."""
