@@ -24,7 +24,7 @@ from builders.stamps import PARTS, is_ours, write_ours
 from builders.windows import Part, Window, read_part, write_window
 from models.backends import BackendSettings, run
 from models.remedies import Failure, write_failures
-from schemas.errors import RequestError, unknown
+from schemas.errors import MachineError, RequestError, unknown
 from schemas.findings import Finding
 from schemas.rows import read_jsonl, write_jsonl
 from schemas.tables import Row, term_ids
@@ -128,7 +128,11 @@ class Aside:
 
 def assemble(space: Workspace, task: Task) -> tuple[Written, Aside]:
     """Write a character's file, by age, then id; windows of earlier runs that are still good are in it too."""
-    parts = [part for part in map(read_part, task.windows) if part is not None]
+    by_stage = {window.stage: read_part(window) for window in task.windows}
+    for window in task.asked:
+        if by_stage[window.stage] is None:
+            raise MachineError("finished window is gone", window.file, mend="Run the same command again")
+    parts = [part for part in by_stage.values() if part is not None]
     rows = [*task.own, *(row for part in parts for row in part.rows)]
     rows.sort(key=lambda row: (row["age"], row["id"]))
     write_ours(space, "memories", rows, task.who)

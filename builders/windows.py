@@ -88,9 +88,10 @@ class Part:
 
 def read_part(window: Window) -> Part | None:
     """The finished window, if it is there, whole, and made from the same inputs."""
+    digest = window.digest  # settled here, before the window is sent to another process
     try:
         kept = orjson.loads(window.file.read_bytes())
-        if kept["digest"] != window.digest:
+        if kept["digest"] != digest:
             return None
         return Part(
             kept["rows"],
