@@ -9,8 +9,8 @@ from test_models_remedies import REQUEST as PLAIN
 from models.backends import BackendSettings, run
 from models.bookkeeping import accounts
 from models.journal import read_only
-from models.rehearsal.faults import Fault, Faults
 from models.prices import read_prices
+from models.rehearsal.faults import Fault, Faults
 from models.remedies import Kept, ask_pieces
 from models.roles import read_roles
 
