@@ -13,14 +13,15 @@ its findings are warnings. Of two rows the earlier is kept, then the more intens
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from audits.neighbours import cosine_pairs, cosines, one_blas_thread
+from audits.reading import OURS, Subject, printable, subjects
 from audits.tfidf import spread
 from schemas import command
 from schemas.errors import RequestError
@@ -33,6 +34,8 @@ __all__ = ["CODE", "MEMORIES", "THRESHOLD", "Scope", "cosine_pairs", "cosines", 
 
 CODE = "duplicate.semantic"
 THRESHOLD = 0.85
+
+_INTENSITY = "emotion_signature.intensity"
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ MEMORIES = Scope()
 
 
 def findings(
-    rows: Iterable[Row], processes: int = 1, across: bool = False, scope: Scope = MEMORIES, threshold: float = THRESHOLD
+    rows: Sequence[Row], processes: int = 1, across: bool = False, scope: Scope = MEMORIES, threshold: float = THRESHOLD
 ) -> list[Finding]:
     """One finding a pair above the threshold, on the row to drop; the message names the row to keep.
 
@@ -60,46 +63,47 @@ def findings(
     windows = _windows(rows, scope, across)
     inside = processes if len(windows) == 1 else 1
 
-    def search(window: Sequence[Row]) -> list[Finding]:
-        pairs = cosine_pairs([row[scope.field] for row in window], threshold, inside)
+    def search(window: Sequence[Subject]) -> list[Finding]:
+        pairs = cosine_pairs([each.row[scope.field] for each in window], threshold, inside)
         return [_finding(window[one], window[other], cosine, scope, threshold, across) for one, other, cosine in pairs]
 
     with one_blas_thread():
         return in_order(found for window in spread(search, windows, processes) for found in window)
 
 
-def _windows(rows: Iterable[Row], scope: Scope, across: bool) -> list[list[Row]]:
+def _windows(rows: Sequence[Row], scope: Scope, across: bool) -> list[list[Subject]]:
     """The rows that are compared with one another; rows without a window's column are a window too."""
-    windows: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        if isinstance(row.get(scope.field), str):
-            windows[() if across else tuple(str(row.get(column)) for column in scope.window)].append(row)
+    windows: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
+    for each in subjects(scope.table, scope.key, rows, 0):
+        if isinstance(each.row.get(scope.field), str):
+            windows[() if across else tuple(str(each.row.get(column)) for column in scope.window)].append(each)
     return [window for window in windows.values() if len(window) > 1]
 
 
-def _finding(one: Row, other: Row, cosine: float, scope: Scope, threshold: float, across: bool) -> Finding:
-    (kept, dropped), why = _keeper(one, other, scope)
-    where = "across all rows" if across else ", ".join(str(dropped.get(column)) for column in scope.window)
+def _finding(one: Subject, other: Subject, cosine: float, scope: Scope, threshold: float, across: bool) -> Finding:
+    (kept, dropped), why = _keeper(one, other)
+    where = "across all rows" if across else ", ".join(str(dropped.row.get(column)) for column in scope.window)
+    text = dropped.row[scope.field]
     return Finding(
         code=CODE,
         table=scope.table,
-        row_id=_row_id(dropped, scope),
+        row_id=dropped.id,
         field=scope.field,
         severity="warning" if across else "error",
-        span=(0, len(dropped[scope.field])),
-        text=dropped[scope.field],
-        message=f"nearly the same as {_row_id(kept, scope)}, which is kept as {why}: "
+        span=(0, len(text)),
+        text=printable(text),
+        message=f"nearly the same as {kept.id}, which is kept as {why}: "
         f"TF-IDF cosine {cosine:.4f} > {threshold:g} ({where})",
-        source="Anamnesis" if across else "HEART-BENCH appendix B.4, criterion 4",
+        source=OURS if across else "HEART-BENCH appendix B.4 (4)",
     )
 
 
-def _keeper(one: Row, other: Row, scope: Scope) -> tuple[tuple[Row, Row], str]:
-    """The two rows, the one to keep first, and why it is that one."""
+def _keeper(one: Subject, other: Subject) -> tuple[tuple[Subject, Subject], str]:
+    """The two rows, the one to keep first, and why it is that one; what has no age or intensity comes last."""
     reasons = (
-        ("the earlier", _number(one.get("age")), _number(other.get("age"))),
-        ("the more intense", -_intensity(one), -_intensity(other)),
-        ("the lower id", _row_id(one, scope), _row_id(other, scope)),
+        ("the earlier", _or_last(one.number("age")), _or_last(other.number("age"))),
+        ("the more intense", _or_last(one.number(_INTENSITY), -1), _or_last(other.number(_INTENSITY), -1)),
+        ("the lower id", one.id, other.id),
     )
     for why, first, second in reasons:
         if first != second:
@@ -107,19 +111,8 @@ def _keeper(one: Row, other: Row, scope: Scope) -> tuple[tuple[Row, Row], str]:
     return (one, other), "the first"
 
 
-def _number(value: Any) -> float:
-    """A number to sort by; what is none comes last."""
-    return float(value) if isinstance(value, int | float) else float("inf")
-
-
-def _intensity(row: Row) -> float:
-    signature = row.get("emotion_signature")
-    value = signature.get("intensity") if isinstance(signature, dict) else None
-    return float(value) if isinstance(value, int | float) else float("-inf")
-
-
-def _row_id(row: Row, scope: Scope) -> str:
-    return "/".join(str(row.get(column)) for column in scope.key)
+def _or_last(value: float | None, sign: int = 1) -> float:
+    return math.inf if value is None else sign * value
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,220 @@
+"""Audit users: preferences that contradict each other, and profiles that cannot be used as they are.
+
+``users.toml`` lists conflicts, between preferences of one domain, of two, and with demographics
+(PersonaLens 2.4 and appendix A.4, which asks a model; this is the part that rules can answer). Domains
+that the user's mask switches off are held to the same rules, but what concerns one is only a note: no
+task ever shows it. The rest is about shape that record schemas cannot express: the mask names every
+domain once, domains that are on have preferences and a summary, spellings agree with the menu,
+and a summary tells of the user it belongs to.
+
+    python -m audits --benchmark personalens-published --table users
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audits.reading import Subject, at_row, at_words, subjects
+from schemas.findings import Finding, Severity
+from schemas.tables import Row, term_ids
+
+KEY = ("user_id",)
+
+_SOURCE = "PersonaLens 2.4, appendix A.4"
+_MASK = "PersonaLens 2.1"
+_BRACKET = re.compile(r"([0-9][0-9])(?:\s?[-–]\s?([0-9]{2})|\+)(?=[\s-]years?\b)")
+_DECADE = re.compile(r"in (?:his|her|their) (early|mid|late)[\s-]([2-9]0)s\b")
+_WITHIN = {"early": (0, 4), "mid": (3, 7), "late": (6, 9)}
+_OLDEST = 120
+
+Values = Mapping[str, Sequence[str]]
+"""A user's values by "Domain: Preference" and by demographic field."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a conflict: what the values of one preference or field must be like; letter case does not count."""
+
+    place: str
+    any: frozenset[str]
+    only: frozenset[str]
+    lacks: frozenset[str]
+
+    def holds(self, values: Values) -> bool:
+        """Whether a user's values are like that; never without values."""
+        seen = {value.strip().casefold() for value in values.get(self.place, ())}
+        return bool(seen) and (
+            bool(seen & self.any) if self.any else seen <= self.only if self.only else seen.isdisjoint(self.lacks)
+        )
+
+    @property
+    def domain(self) -> str | None:
+        """The domain of a preference; None for a demographic field."""
+        return self.place.split(": ")[0] if ": " in self.place else None
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Parts that exclude each other; ``hits`` and ``misses`` are users by "Domain: Preference" and field."""
+
+    code: str
+    name: str
+    why: str
+    parts: tuple[Part, ...]
+    hits: tuple[Mapping[str, Any], ...]
+    misses: tuple[Mapping[str, Any], ...]
+
+
+def audit(
+    rows: Sequence[Row],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str] | None = None,
+    first: int = 0,
+) -> list[Finding]:
+    """Findings of each user; ``related["preferences"]`` is the menu that spellings are held against.
+
+    ``wanted`` are the codes to keep (None: all), ``first`` the number of rows before these.
+    """
+    menu = _menu(related.get("preferences", ()))
+    read = subjects("users", KEY, rows, first)
+    found = [finding for subject in read for finding in _user(subject, menu)]
+    return [finding for finding in found if wanted is None or finding.code in wanted]
+
+
+@functools.cache
+def conflicts() -> tuple[Conflict, ...]:
+    """The conflicts of ``users.toml``, in its order."""
+    document = tomllib.loads(Path(__file__).with_name("users.toml").read_text("utf-8"))
+    return tuple(_conflict(entry) for entry in document["conflicts"])
+
+
+def _conflict(entry: Mapping[str, Any]) -> Conflict:
+    parts = tuple(
+        Part(
+            place=part["in"] if "in" in part else part["field"],
+            **{form: frozenset(map(str.casefold, part.get(form, ()))) for form in ("any", "only", "lacks")},
+        )
+        for part in entry["all"]
+    )
+    return Conflict(entry["code"], entry["name"], entry["why"], parts, tuple(entry["hits"]), tuple(entry["misses"]))
+
+
+def _menu(preferences: Sequence[Row]) -> Mapping[str, Mapping[str, str]]:
+    """The offered spelling by place and folded spelling, for preferences that have a closed list."""
+    return {
+        f"{row['domain']}: {row['preference']}": {value.casefold(): value for value in row["possible_values"]}
+        for row in preferences
+        if row["categorical"]
+    }
+
+
+def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    values, active = _values(subject.row), _mask(subject.row)
+    for conflict in conflicts():
+        if all(part.holds(values) for part in conflict.parts):
+            yield _told(subject, conflict, values, active)
+    yield from _spellings(subject, values, menu)
+    yield from _masks(subject, values)
+    yield from _summaries(subject, values)
+
+
+def _told(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
+    places = list(dict.fromkeys(part.place for part in conflict.parts))
+    off = [part.domain for part in conflict.parts if part.domain and not active.get(part.domain, True)]
+    severity: Severity = "note" if off else "warning"
+    message = f"{conflict.name}: {conflict.why}" + (f" ({off[0]} is switched off)" if off else "")
+    shown = "; ".join(f"{place}: {', '.join(values[place])}" for place in places)
+    field = "affinities" if any(part.domain for part in conflict.parts) else "demographics"
+    return at_row(subject, conflict.code, severity, message, field, shown, _SOURCE)
+
+
+def _spellings(subject: Subject, values: Values, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    for place, held in values.items():
+        folded = Counter(value.strip().casefold() for value in held)
+        for value in held:
+            offered = menu.get(place, {}).get(value.strip().casefold(), value)
+            if offered != value:
+                message = f"{place}: the menu spells it {offered!r}; measured as another value"
+                yield at_row(subject, "preference.spelling", "warning", message, "affinities", value, "PersonaLens 2.4")
+        for value, times in folded.items():
+            if times > 1:
+                message = f"{place}: named {times} times"
+                yield at_row(subject, "preference.repeated", "warning", message, "affinities", value, "PersonaLens 2.4")
+
+
+def _masks(subject: Subject, values: Values) -> Iterator[Finding]:
+    entries = _entries(subject.row, "interests")
+    named = Counter(entry.get("domain") for entry in entries)
+    for domain in term_ids("personalens_domains"):
+        if named[domain] != 1:
+            message = f"{domain} is named {named[domain]} times, once expected"
+            yield at_row(subject, "mask.domain", "error", message, "interests", domain, _MASK)
+    active = [domain for domain, on in _mask(subject.row).items() if on]
+    if not active:
+        yield at_row(subject, "mask.empty", "error", "no domain is on: no task can be given", "interests", source=_MASK)
+    with_values = {place.split(": ")[0] for place, held in values.items() if ": " in place and held}
+    told = {entry.get("domain") for entry in _entries(subject.row, "interactions")}
+    for domain in active:
+        if domain not in with_values:
+            message = f"{domain} is on, and has no preference"
+            yield at_row(subject, "mask.unfilled", "error", message, "affinities", domain, _MASK)
+        if domain not in told:
+            message = f"{domain} is on, and has no summary of interactions"
+            yield at_row(subject, "mask.unfilled", "error", message, "interactions", domain, _MASK)
+
+
+def _summaries(subject: Subject, values: Values) -> Iterator[Finding]:
+    by_domain: dict[str, list[str]] = defaultdict(list)
+    for place, held in values.items():
+        by_domain[place.split(": ")[0]] += [value.casefold() for value in held]
+    ages = [span for text in values.get("age", ()) for _, span in _ages(text)]
+    for number, entry in enumerate(_entries(subject.row, "interactions")):
+        domain, text = str(entry.get("domain")), entry.get("summary")
+        if not isinstance(text, str):
+            continue
+        field, folded = f"interactions.{number}.summary", text.casefold()
+        here = Subject(subject.table, subject.id, {"interactions": {str(number): {"summary": text}}})
+        if by_domain[domain] and not any(value in folded for value in by_domain[domain]):
+            message = f"mentions none of the user's preferences in {domain}"
+            yield at_words(here, "summary.silent", "warning", field, (0, len(text)), message, _SOURCE)
+        for words, (low, high) in _ages(text):
+            if ages and all(high < least or low > most for least, most in ages):
+                message = f"the user is {values['age'][0]}"
+                yield at_words(here, "summary.age", "warning", field, words, message, _SOURCE)
+
+
+def _ages(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where a text names an age bracket or part of a decade, and the first and last year of it."""
+    for match in _BRACKET.finditer(text):
+        yield match.span(), (int(match[1]), int(match[2] or _OLDEST))
+    for match in _DECADE.finditer(text):
+        low, high = _WITHIN[match[1]]
+        yield match.span(), (int(match[2]) + low, int(match[2]) + high)
+
+
+def _values(row: Mapping[str, Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for entry in _entries(row, "affinities"):
+        held = entry.get("values")
+        texts = [value for value in held if isinstance(value, str)] if isinstance(held, list) else []
+        found.setdefault(f"{entry.get('domain')}: {entry.get('preference')}", []).extend(texts)
+    demographics = row.get("demographics")
+    if isinstance(demographics, Mapping):
+        found.update({str(name): [value] for name, value in demographics.items() if isinstance(value, str)})
+    return found
+
+
+def _mask(row: Mapping[str, Any]) -> dict[str, bool]:
+    return {str(entry.get("domain")): entry.get("active") is True for entry in _entries(row, "interests")}
+
+
+def _entries(row: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
+    held = row.get(field)
+    return [entry for entry in held if isinstance(entry, Mapping)] if isinstance(held, list) else []
