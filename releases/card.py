@@ -27,7 +27,7 @@ from releases.opening import open_release
 from releases.parquet import SPLIT
 from releases.query import examples
 from schemas.command import DONE, FINDINGS, print_json, say
-from schemas.errors import unknown
+from schemas.errors import RequestError
 from schemas.rows import write_whole
 from schemas.tables import record_schema
 
@@ -47,7 +47,8 @@ def texts(benchmark: str) -> Texts:
     """What people say about a benchmark's releases. Raises RequestError where nobody has written it yet."""
     path = _CARDS / f"{benchmark}.toml"
     if not path.is_file():
-        raise unknown("card, write releases/cards/NAME.toml for", benchmark, (p.stem for p in _CARDS.glob("*.toml")))
+        mend = f"Write releases/cards/{benchmark}.toml after the model of heart.toml"
+        raise RequestError(f"no card text for {benchmark}", mend=mend)
     return tomllib.loads(path.read_text("utf-8"))
 
 
@@ -150,7 +151,15 @@ def _checks(manifest: Manifest) -> str:
     for what, checked in named:
         left = ", ".join(f"`{code}` {count:,}" for code, count in checked["findings"].items()) or "none"
         lines.append(f"| {what} | {checked['rows']:,} | {len(checked['ran'])} | {left} |")
-    return "\n".join(lines) + "\n\nWhich rules: `checks` in `manifest.json`. Codes: `docs/codes.md`."
+    parts = ["\n".join(lines), "Which rules: `checks` in `manifest.json`. Codes: `docs/codes.md`."]
+    if figures := [figure for _, checked in named for figure in checked["figures"]]:
+        rates = ["| measured | of | rate | 95 % interval | by chance |", "|---|---:|---:|---|---:|"]
+        rates += [
+            f"| {f['name']} | {f['items']:,} | {f['rate']:.1%} | {f['low']:.1%} to {f['high']:.1%} | {f['chance']:.1%} |"
+            for f in figures
+        ]
+        parts += ["\n".join(rates), f"Measured by `python -m audits.shortcuts --benchmark {manifest['name']}`."]
+    return "\n\n".join(parts)
 
 
 def _allowed(manifest: Manifest) -> str:

@@ -27,6 +27,9 @@ _NEVER = ("schema.", "table.missing")
 # What the audits of one table look up in others.
 _RELATED = ("characters", "ledgers")
 
+# What the manifest keeps of a measured rate.
+_RATE = ("rate", "low", "high", "chance")
+
 
 @dataclass(frozen=True)
 class Allowance:
@@ -91,7 +94,36 @@ def _audit(workspace: Workspace, processes: int) -> tuple[dict[str, Any], list[F
         rows[table] += count
         found[table] += findings
     made = {table: _checked(rows[table], sorted(select(table, None)), found[table]) for table in audited}
+    if {"mcqs", "mcq_keys"} <= workspace.benchmark.tables.keys():
+        made["mcqs"], found["mcqs"] = _audit_questions(workspace)
     return made, [finding for findings in found.values() for finding in findings]
+
+
+def _audit_questions(workspace: Workspace) -> tuple[dict[str, Any], list[Finding]]:
+    """Can the questions be answered without what they ask about? Measured over all of them at once."""
+    from audits.codes import codes
+    from audits.questions import poles, published_poles
+    from audits.shortcuts import measure
+
+    tables = {name: workspace.rows(name) for name in workspace.benchmark.tables if workspace.keys(name)}
+    if "mcqs" not in tables or "mcq_keys" not in tables:
+        return _checked(0, [], []), []
+    # Profiles of the published characters were not released: that benchmark has no such table.
+    known = poles(tables["characters"]) if "characters" in tables else published_poles()
+    report = measure(tables["mcqs"], tables["mcq_keys"], tables.get("decisions", ()), known)
+    rates = {
+        "the longest option is right": report.lengths.longest,
+        "the shortest option is right": report.lengths.shortest,
+        "the opposite pole is among the distractors": report.poles,
+        "right knowing only whose the options are": report.design,
+        "right reading only the options": report.text,
+    }
+    figures = [
+        {"name": name, "items": rate.items, **{part: round(getattr(rate, part), 4) for part in _RATE}}
+        for name, rate in rates.items()
+        if rate is not None
+    ]
+    return _checked(report.questions, codes("mcqs"), report.findings, figures), list(report.findings)
 
 
 def _each(workspace: Workspace, files: list[tuple[str, str]], processes: int) -> Iterator[tuple[int, list[Finding]]]:
@@ -122,5 +154,7 @@ def _related(workspace: Workspace, table: str, key: str) -> dict[str, list[Row]]
     return made
 
 
-def _checked(rows: int, ran: Sequence[str], findings: Sequence[Finding]) -> dict[str, Any]:
-    return {"rows": rows, "ran": list(ran), "findings": counts(findings)}
+def _checked(
+    rows: int, ran: Sequence[str], findings: Sequence[Finding], figures: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    return {"rows": rows, "ran": list(ran), "findings": counts(findings), "figures": list(figures)}

@@ -9,6 +9,7 @@ own tools store it (``hf auth login`` or ``HF_TOKEN``); it is never read here.
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -111,10 +112,12 @@ def _hub(repo: str) -> Iterator[HfApi]:
     """The hub's client; what it raises becomes one line."""
     import httpx2
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
+    if not sys.stderr.isatty():
+        disable_progress_bars()
     try:
         yield HfApi()
-    except (HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled, httpx2.HTTPError, OSError) as error:
-        line = " ".join(str(error).split())[:300]
+    except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
+        line = " ".join(str(error.__cause__ or error).split())[:300]
         raise MachineError("the hub failed", repo, expected=line, mend="Publish again to go on") from None

@@ -86,7 +86,7 @@ def _command(release: Release) -> list[str]:
             mend="It cannot be rebuilt",
         )
     command = list(recipe["command"])
-    if not command or not _COMMAND.fullmatch(command[0]) or "--workspace" in command:
+    if not command or not _COMMAND.fullmatch(command[0]) or any(word.startswith("--workspace") for word in command):
         raise RequestError("unusable recipe", release.name, expected="a command of builders", mend="It is not run")
     return command
 

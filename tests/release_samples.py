@@ -20,7 +20,7 @@ from schemas.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[1]
 
-CHECKS = {"validators": {"rows": 0, "ran": [], "findings": {}}, "audits": {}, "allowed": []}
+CHECKS = {"validators": {"rows": 0, "ran": [], "findings": {}, "figures": []}, "audits": {}, "allowed": []}
 
 RECIPE = ["builders", "run", "heart", "--seed", "7"]
 
