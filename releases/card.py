@@ -153,13 +153,16 @@ def _checks(manifest: Manifest) -> str:
         lines.append(f"| {what} | {checked['rows']:,} | {len(checked['ran'])} | {left} |")
     parts = ["\n".join(lines), "Which rules: `checks` in `manifest.json`. Codes: `docs/codes.md`."]
     if figures := [figure for _, checked in named for figure in checked["figures"]]:
-        rates = ["| measured | of | rate | 95 % interval | by chance |", "|---|---:|---:|---|---:|"]
-        rates += [
-            f"| {f['name']} | {f['items']:,} | {f['rate']:.1%} | {f['low']:.1%} to {f['high']:.1%} | {f['chance']:.1%} |"
-            for f in figures
-        ]
-        parts += ["\n".join(rates), f"Measured by `python -m audits.shortcuts --benchmark {manifest['name']}`."]
+        parts += [_rates(figures), f"Measured by `python -m audits.shortcuts --benchmark {manifest['name']}`."]
     return "\n\n".join(parts)
+
+
+def _rates(figures: list[Mapping[str, Any]]) -> str:
+    lines = ["| measured | of | rate | 95 % interval | by chance |", "|---|---:|---:|---|---:|"]
+    for figure in figures:
+        rate, low, high, chance = (f"{figure[part]:.1%}" for part in ("rate", "low", "high", "chance"))
+        lines.append(f"| {figure['name']} | {figure['items']:,} | {rate} | {low} to {high} | {chance} |")
+    return "\n".join(lines)
 
 
 def _allowed(manifest: Manifest) -> str:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ HELP = "freeze a workspace into a release"
 EXAMPLE = "python -m releases freeze heart@0.1.0"
 
 _DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
-_SHOWN = 20  # open errors that are listed
+_SHOWN = 3  # open errors of a code that are written out
 
 
 @dataclass(frozen=True)
@@ -212,12 +213,21 @@ def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -
             {"release": str(name), "frozen": False, "counts": by_code, "findings": [e.as_dict() for e in errors]}
         )
     else:
-        for error in errors[:_SHOWN]:
-            field = f", field {error.field}" if error.field else ""
-            say(f"{error.code} in {error.table}, row {error.row_id or '-'}{field}: {error.message}")
+        for line in _first_of_each(errors):
+            say(line)
     told = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
     say(f"error: {len(errors):,} open errors: {told}. Mend them, or let a code pass with --allow CODE --why TEXT")
     return FINDINGS
+
+
+def _first_of_each(errors: tuple[Finding, ...]) -> Iterator[str]:
+    from validators.rendering import described
+
+    told: Counter[str] = Counter()
+    for error in errors:
+        told[error.code] += 1
+        if told[error.code] <= _SHOWN:
+            yield " ".join(described(error, error.table).split())
 
 
 def _tell(args: argparse.Namespace, release: Release) -> None:
