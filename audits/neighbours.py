@@ -30,7 +30,7 @@ Values = npt.NDArray[np.float64]
 
 MOST_PAIRS = 2_000_000
 
-_TILE = 4096  # texts on a side: 64 MiB of single precision
+_TILE = 2048  # texts on a side: 16 MiB of single precision
 _COMMON = 24  # a term in more than one text in so many gets a column of its own; 16 to 32 are fastest
 _ROUNDING = 1e-4  # far more than what single precision loses over the terms of a text
 _ON_THE_LINE = 1e-9  # far more than what the order of summation changes in double precision

@@ -10,7 +10,7 @@ from schemas.rows import read_jsonl
 from schemas.tables import Benchmark, Row
 from schemas.workspace import Workspace
 
-RELATED = ("ledgers", "characters")
+RELATED = ("ledgers", "characters", "preferences")
 """Tables that audits look things up in, where there are rows of them."""
 
 
