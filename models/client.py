@@ -20,6 +20,7 @@ import anthropic
 import httpx2
 import orjson
 
+from models.server import PUBLIC_SERVER
 from schemas.errors import AnamnesisError, MachineError, RequestError
 
 TIMEOUT = 600.0  # seconds of silence before an attempt is given up
@@ -67,8 +68,10 @@ class Client:
     def __init__(self, server: str, key: str, concurrency: int, timeout: float = TIMEOUT) -> None:
         self.server, self.timeout = server, timeout
         self._url = f"{server}/v1/messages"
+        elsewhere = {} if server == PUBLIC_SERVER else {"x-api-key": key}  # where older servers look for the key
         self.sdk = anthropic.AsyncAnthropic(
             api_key=key,
+            default_headers=elsewhere,
             base_url=server,
             max_retries=0,
             timeout=self._patience(0),

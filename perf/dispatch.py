@@ -26,14 +26,14 @@ import tempfile
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import orjson
 
 from perf import harness
+from perf.peers import PROMPT, THREE_KB
 
-_PROMPT = "Write a first-person memory of about 500 words. " * 8
 _MODEL = "claude-sonnet-4-6"
 _MAX_TOKENS = 1024
 _WIDTHS = (64, 256)
@@ -116,7 +116,7 @@ def ours(concurrency: int) -> harness.Case:
             "messages", read_roles(), read_prices(), journal, concurrency=concurrency, quiet=True
         )
         requests = [
-            Request(f"perf/{n}", "memory", (), f"{_PROMPT}{n}", "perf", "0", lambda: "", max_tokens=_MAX_TOKENS)
+            Request(f"perf/{n}", "memory", (), f"{PROMPT}{n}", "perf", "0", lambda: "", max_tokens=_MAX_TOKENS)
             for n in range(arguments.requests)
         ]
 
@@ -130,28 +130,30 @@ def ours(concurrency: int) -> harness.Case:
 
 
 def peer(name: str, concurrency: int) -> harness.Case:
-    """Another framework, as its users run it (``perf/peers.py``), from the environment ``--peers``."""
+    """Another framework, as its users run it (``perf.peers``), from the environment ``--peers``."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        address = _server(arguments)
-        python = Path(arguments.peers) / "bin" / "python"
+        server = _started([sys.executable, "-m", "perf.peers", "serve", str(arguments.latency)])
+        address = server.readline().decode().strip()
         process = subprocess.Popen(
-            [str(python), str(_PEERS), name, address, str(arguments.requests), str(concurrency)],
+            [f"{arguments.peers}/bin/python", str(_PEERS), name, address, str(arguments.requests), str(concurrency)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
         )
         assert process.stdin and process.stdout
-        if process.stdout.readline() != "ready\n":
-            raise RuntimeError(f"{name} did not start")
         start, lines = process.stdin, process.stdout
+        if not any(line == "ready\n" for line in lines):
+            raise RuntimeError(f"{name} did not start")
 
         def timed() -> Mapping[str, Any]:
             start.write("go\n")
             start.flush()
-            done = int(lines.readline())
+            done = next(int(line.split()[1]) for line in lines if line.startswith("done "))
+            figures = _figures(arguments, address, done, concurrency)
             process.wait()
-            return _figures(arguments, address, done, concurrency)
+            return figures
 
         return timed
 
@@ -159,40 +161,32 @@ def peer(name: str, concurrency: int) -> harness.Case:
 
 
 def _body(number: int) -> dict[str, Any]:
-    messages = [{"role": "user", "content": f"{_PROMPT}{number}"}]
+    messages = [{"role": "user", "content": f"{PROMPT}{number}"}]
     return {"model": _MODEL, "max_tokens": _MAX_TOKENS, "messages": messages}
 
 
 def _server(arguments: argparse.Namespace) -> str:
-    """Start the rehearsal server in another process; it goes with this one."""
-    words = [
-        "--port",
-        "0",
-        "--latency",
-        str(arguments.latency),
-        "--composer",
-        "perf.dispatch:prose",
-        "--json",
-        "--quiet",
-    ]
-    process = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *words], stdout=subprocess.PIPE)
-    atexit.register(process.terminate)
-    assert process.stdout
+    """Start the rehearsal server in another process."""
+    words = ["--latency", str(arguments.latency), "--composer", "perf.dispatch:prose", "--json", "--quiet"]
+    out = _started([sys.executable, "-m", "models.rehearsal", *words])
     lines = b""
     while b"}" not in lines:
-        lines += process.stdout.readline()
+        lines += out.readline()
     address: str = json.loads(lines)["address"]
     return address
 
 
+def _started(words: list[str]) -> IO[bytes]:
+    """The output of a process that goes with this one."""
+    process = subprocess.Popen(words, stdout=subprocess.PIPE)
+    atexit.register(process.terminate)
+    assert process.stdout
+    return process.stdout
+
+
 def prose(body: Mapping[str, Any]) -> str:
-    """The server's answers: about 3 KB, made without effort, so that the server is not what is measured."""
-    return _THREE_KB
-
-
-_THREE_KB = (
-    "I remember the kitchen table and how my aunt folded the letter twice before she said a word to me. " * 31
-)[:3000]
+    """The server's answers: 3 KB, made without effort, so that the server is not what is measured."""
+    return THREE_KB
 
 
 def _figures(arguments: argparse.Namespace, address: str, done: int, concurrency: int) -> dict[str, Any]:

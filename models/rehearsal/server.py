@@ -7,16 +7,27 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from http import HTTPStatus
+from typing import Protocol
 
 from models.rehearsal.api import Api, Call, Rehearsal, Response, failed
 
 _LARGEST_HEAD = 64 * 2**10
 
 
+class Answering(Protocol):
+    """What answers calls; ``Api`` does."""
+
+    def respond(self, call: Call) -> Response:
+        """Answer a call."""
+
+    def sent(self, response: Response, whole: bool) -> None:
+        """Count a response whose last byte is out (``whole``), or whose client was gone before."""
+
+
 class Connection(asyncio.Protocol):
     """One client connection; requests on it are answered one after the other."""
 
-    def __init__(self, api: Api, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, api: Answering, loop: asyncio.AbstractEventLoop) -> None:
         self._api, self._loop = api, loop
         self._buffer = bytearray()
         self._busy = False
