@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from builders.briefing import REWRITABLE, Briefing, repair_prompt
 from builders.delimited import Blocks, parse
 from builders.plan import MemoryPlan
 from models.request import Chain, Reply, Request
-from schemas.findings import Finding
+from schemas.findings import Finding, in_order
 from schemas.tables import Row
 
 ATTEMPTS = 3
@@ -34,12 +34,16 @@ Rewrite = Callable[[Row, MemoryPlan, str, str, int], Any]
 
 @dataclass(frozen=True)
 class Desk:
-    """What repairing a window needs: the plans and prompts it was written to, the audit, and the offline writer."""
+    """What repairing a window needs: the plans and prompts it was written to, the audits, and the offline writer.
+
+    ``judge`` finds what is wrong with a row by itself, ``compare`` what is wrong with rows beside one another.
+    """
 
     name: str
     plans: Mapping[str, MemoryPlan]
     briefing: Briefing
-    audit: Audit
+    judge: Audit
+    compare: Audit
     rewrite: Rewrite
 
 
@@ -59,8 +63,18 @@ class Mended:
 def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
     """Repair the rows of a window; requests go out in order of row and field."""
     by_id = {row["id"]: row for row in rows}
+    alone: dict[str, list[Finding]] = {}
+
+    def audited(changed: Iterable[str]) -> list[Finding]:
+        """All findings of the window's own rows; only those that changed are judged again."""
+        alone.update({row_id: [] for row_id in changed})
+        for finding in desk.judge([by_id[row_id] for row_id in changed]):
+            alone[finding.row_id].append(finding)
+        together = [finding for finding in desk.compare(list(by_id.values())) if finding.row_id in by_id]
+        return in_order([*together, *(finding for found in alone.values() for finding in found)])
+
     attempts: Counter[tuple[str, str, str]] = Counter()
-    findings = _own(desk.audit(list(by_id.values())), by_id)
+    findings = audited(list(by_id))
     seen = defects(findings)
     while due := _due(findings, attempts):
         for (row_id, name), wrong in due.items():
@@ -68,7 +82,7 @@ def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
                 attempts[row_id, name, code] += 1
             attempt = max(attempts[row_id, name, finding.code] for finding in wrong)
             by_id[row_id] = yield from _rewritten(by_id[row_id], name, wrong, attempt, desk)
-        findings = _own(desk.audit(list(by_id.values())), by_id)
+        findings = audited(dict.fromkeys(row_id for row_id, _ in due))
         seen |= defects(findings)
     mended = seen - defects(findings)
     return Mended(list(by_id.values()), _by_code(seen), _by_code(mended), findings)
@@ -77,10 +91,6 @@ def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
 def defects(findings: Sequence[Finding]) -> set[tuple[str, str, str]]:
     """Row, field and code of every error: two errors of a kind in one field are one defect."""
     return {(each.row_id, _field(each), each.code) for each in findings if each.severity == "error"}
-
-
-def _own(findings: Sequence[Finding], by_id: Mapping[str, Row]) -> list[Finding]:
-    return [finding for finding in findings if finding.row_id in by_id]
 
 
 def _by_code(found: set[tuple[str, str, str]]) -> Counter[str]:

@@ -42,6 +42,7 @@ RECENT = 100  # contexts a request is told to keep away from (appendix B.3)
 _TOKENS = 2_000  # room for one memory in a reply
 _TEMPERATURE = 0.88  # the released generation script's
 _KEY = ("id",)
+_COMPARED = "duplicate"  # the family of findings about rows beside one another
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,9 @@ def write_window(window: Window) -> Chain[int]:
     """The chain of a window: writes its part and returns how many memories it has."""
     room = Room(window)
     pieces, failures = yield from ask_pieces([plan.id for plan in window.plans], room.make, room.keep, BATCH)
-    desk = Desk(window.name, room.plans, room.briefing, room.audit, lambda *asked: room.writer.rewrite(*asked))
+    desk = Desk(
+        window.name, room.plans, room.briefing, room.judge, room.compare, lambda *asked: room.writer.rewrite(*asked)
+    )
     mended = yield from mend(list(pieces.values()), desk)
     _save(window, mended, failures)
     return len(mended.rows)
@@ -231,12 +234,20 @@ class Room:
         fact = self._facts.get(fact_id)
         return fact is not None and fact["from_age"] <= age <= fact["to_age"]
 
-    def audit(self, rows: Sequence[Row]) -> list[Finding]:
-        """The findings of the window's rows, seen beside those it has already."""
+    def judge(self, rows: Sequence[Row]) -> list[Finding]:
+        """The findings of rows by themselves."""
         from audits import audit
+        from audits.codes import codes
 
         related = {"ledgers": self.window.ledger, "characters": [self.window.character]}
-        return audit("memories", [*self.window.kept, *rows], related=related)
+        alone = [code for code in codes("memories") if code.split(".")[0] != _COMPARED]
+        return audit("memories", rows, related=related, only=alone)
+
+    def compare(self, rows: Sequence[Row]) -> list[Finding]:
+        """The findings of rows beside one another and beside those the stage has already."""
+        from audits import audit
+
+        return audit("memories", [*self.window.kept, *rows], only=[_COMPARED])
 
 
 def _rest(text: str, ids: Sequence[str]) -> Blocks:

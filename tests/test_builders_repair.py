@@ -66,7 +66,8 @@ def desk(rewrite):
         name="heart/memories/CHAR_04/settling_down",
         plans=PLANS,
         briefing=Briefing(CHARACTER, LEDGER, "settling_down"),
-        audit=lambda found: audit("memories", found, only=WANTED),
+        judge=lambda found: audit("memories", found, only=WANTED[:-1]),
+        compare=lambda found: audit("memories", found, only=WANTED[-1:]),
         rewrite=rewrite,
     )
 
@@ -191,7 +192,7 @@ def test_intensity_is_the_plans_whatever_the_answer_says():
     from dataclasses import replace
 
     finding = replace(findings[0], field="emotion_signature.primary", code="format.emotion")
-    odd = replace(wrong, audit=lambda found: [finding] if found[0]["emotion_signature"]["primary"] != "joy" else [])
+    odd = replace(wrong, judge=lambda found: [finding] if found[0]["emotion_signature"]["primary"] != "joy" else [])
     answer = Blocks(
         {broken[0]["id"]: {"emotion_signature": {"primary": "joy", "secondary": "calm", "intensity": 0.01}}}
     )
@@ -207,7 +208,7 @@ def test_defect_of_a_field_nobody_writes_goes_to_a_person_at_once():
 
     broken = rows(1)
     (finding,) = audit("memories", [{**broken[0], "content_full": "I wait."}], only=["length.short"])
-    odd = replace(desk(never), audit=lambda _: [replace(finding, field="timeline", code="format.timeline")])
+    odd = replace(desk(never), judge=lambda _: [replace(finding, field="timeline", code="format.timeline")])
     requests, done = asked(mend(broken, odd))
     assert requests == [] and done.found == {"format.timeline": 1} and not done.repaired
 
