@@ -13,20 +13,21 @@ HEART-BENCH appendix B.4, criterion 4.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from audits.tfidf import Places, spread, weights
+from audits.tfidf import Made, Places, spread, weights
 from schemas.errors import RequestError
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix, csr_matrix
 
 Values = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
 
 MOST_PAIRS = 2_000_000
 
@@ -66,17 +67,27 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-def cosines(texts: Sequence[str]) -> Values:
-    """The cosines of all pairs of texts: row by row, the part of the matrix above its diagonal."""
-    matrix = weights(texts)
-    dense = (matrix @ matrix.T).toarray()
-    return np.asarray(dense[np.triu_indices(len(texts), 1)])
+def cosines(texts: Sequence[str], workers: int = 1) -> Values:
+    """The cosines of all pairs of texts, to six digits: row by row, the matrix above its diagonal."""
+    count = len(texts)
+    found = np.empty(count * (count - 1) // 2)
+
+    def keep(values: Singles, top: int, left: int) -> None:
+        for row, cosine in enumerate(values, top):
+            start = max(row + 1, left)
+            place = row * (2 * count - row - 1) // 2 + start - row - 1
+            found[place : place + left + len(cosine) - start] = cosine[start - left :]
+
+    with one_blas_thread():
+        for _ in _tiles(weights(texts, workers), keep, workers):
+            pass
+    return found
 
 
 def _pairs(matrix: csc_matrix, texts: Sequence[str], threshold: float, workers: int) -> tuple[Places, Places, Values]:
     found: list[tuple[Places, Places, Values]] = []
     total = 0
-    for first, second in _candidates(matrix, threshold - _ROUNDING, workers):
+    for first, second in _tiles(matrix, functools.partial(_candidates, least=threshold - _ROUNDING), workers):
         for start in range(0, len(first), _CHECKED):
             some = slice(start, start + _CHECKED)
             kept = _above(matrix, texts, threshold, first[some], second[some])
@@ -93,29 +104,32 @@ def _pairs(matrix: csc_matrix, texts: Sequence[str], threshold: float, workers: 
     return np.concatenate(firsts), np.concatenate(seconds), np.concatenate(values)
 
 
-def _candidates(matrix: csc_matrix, least: float, workers: int) -> Iterator[tuple[Places, Places]]:
-    """Pairs i < j whose cosine in single precision is above ``least``, tile by tile."""
+def _tiles(matrix: csc_matrix, use: Callable[[Singles, int, int], Made], workers: int) -> Iterator[Made]:
+    """What ``use`` makes of each tile on and above the diagonal, given its cosines and its first row and column."""
     count = matrix.shape[0]
     common, rare = _split(matrix)
     strips = [slice(start, start + _TILE) for start in range(0, count, _TILE)]
     rows = [rare[strip] for strip in strips]
     columns = [strip.T.tocsr() for strip in rows]
 
-    def tile(place: tuple[int, int]) -> tuple[Places, Places]:
+    def tile(place: tuple[int, int]) -> Made:
         at, to = place
         values = common[strips[at]] @ common[strips[to]].T
         values += (rows[at] @ columns[to]).toarray()
-        first, second = np.nonzero(values > least)
-        if at == to:
-            above = first < second
-            first, second = first[above], second[above]
-        return first + at * _TILE, second + to * _TILE
+        return use(values, at * _TILE, to * _TILE)
 
-    places = [(at, to) for at in range(len(strips)) for to in range(at, len(strips))]
-    return spread(tile, places, workers)
+    return spread(tile, [(at, to) for at in range(len(strips)) for to in range(at, len(strips))], workers)
 
 
-def _split(matrix: csc_matrix) -> tuple[npt.NDArray[np.float32], csr_matrix]:
+def _candidates(values: Singles, top: int, left: int, least: float) -> tuple[Places, Places]:
+    """The pairs i < j of a tile whose cosine in single precision is above ``least``."""
+    first, second = np.nonzero(values > least)
+    first, second = first + top, second + left
+    above = first < second
+    return first[above], second[above]
+
+
+def _split(matrix: csc_matrix) -> tuple[Singles, csr_matrix]:
     """The weights in single precision: common terms as a dense matrix, rare ones as a sparse one, by text."""
     from scipy.sparse import csc_matrix
 

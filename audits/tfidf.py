@@ -138,17 +138,31 @@ def _folded(texts: Sequence[str]) -> tuple[Bytes, Places]:
     if raw.isascii():
         return folded, ends
     leads, sizes, points = _characters(np.frombuffer(raw, np.uint8))
-    kinds, kind_of = np.unique(points, return_inverse=True)
-    cased = np.array([chr(point).lower() != chr(point) for point in kinds])[kind_of]
-    if cased.any():
-        # Lower case depends on neighbours (Σ) and changes lengths (İ): such texts are left to Python.
-        which = set(np.searchsorted(ends, leads[cased]).tolist())
+    kinds = np.flatnonzero(np.bincount(points))
+    wordless, lower = np.zeros(kinds[-1] + 1, bool), np.arange(kinds[-1] + 1)
+    wordless[kinds] = [not chr(kind).isalnum() for kind in kinds.tolist()]
+    lower[kinds] = [_lower(kind) for kind in kinds.tolist()]
+    lowered = lower[points]
+    if (lowered < 0).any():
+        which = set(np.searchsorted(ends, leads[lowered < 0]).tolist())
         return _folded([text.lower() if number in which else text for number, text in enumerate(texts)])
-    wordless = ~np.array([chr(point).isalnum() for point in kinds])[kind_of]
     folded = folded.copy()
+    upper = np.flatnonzero(lowered != points)
+    _write(folded, leads[upper], sizes[upper], lowered[upper])
+    gone = wordless[points]
     for offset in range(4):
-        folded[leads[wordless & (sizes > offset)] + offset] = 0
+        folded[leads[gone & (sizes > offset)] + offset] = 0
     return folded, ends
+
+
+def _lower(point: int) -> int:
+    """The lower case of a character; -1 where it depends on neighbours (Σ) or has another length (İ)."""
+    character = chr(point)
+    lower = character.lower()
+    if lower == character:
+        return point
+    simple = character != "Σ" and len(lower) == 1 and len(lower.encode()) == len(character.encode())
+    return ord(lower) if simple else -1
 
 
 def _characters(raw: Bytes) -> tuple[Places, Places, Places]:
@@ -158,6 +172,14 @@ def _characters(raw: Bytes) -> tuple[Places, Places, Places]:
     sizes = 2 + (head >= 0xE0) + (head >= 0xF0)
     points = head & (0x7F >> sizes)
     for offset in range(1, 4):
-        longer = sizes > offset
+        longer = np.flatnonzero(sizes > offset)
         points[longer] = points[longer] << 6 | raw[leads[longer] + offset] & 0x3F
     return leads, sizes, points
+
+
+def _write(folded: Bytes, leads: Places, sizes: Places, points: Places) -> None:
+    """Write characters of so many bytes where they start; the reverse of ``_characters``."""
+    folded[leads] = points >> 6 * (sizes - 1) | 0xF00 >> sizes & 0xFF  # 0xC0, 0xE0, 0xF0 for 2, 3, 4 bytes
+    for offset in range(1, 4):
+        longer = np.flatnonzero(sizes > offset)
+        folded[leads[longer] + offset] = points[longer] >> 6 * (sizes[longer] - 1 - offset) & 0x3F | 0x80
