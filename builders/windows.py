@@ -245,9 +245,9 @@ class Room:
 
     def compare(self, rows: Sequence[Row]) -> list[Finding]:
         """The findings of rows beside one another and beside those the stage has already."""
-        from audits import audit
+        from audits import duplicates
 
-        return audit("memories", [*self.window.kept, *rows], only=[_COMPARED])
+        return duplicates.findings([*self.window.kept, *rows])
 
 
 def _rest(text: str, ids: Sequence[str]) -> Blocks:
