@@ -1,0 +1,30 @@
+"""``python -m evaluators VERB``: evaluate models on a frozen release, compare runs, make the report.
+
+python -m evaluators choice --release heart@0.1.0 --setting vanilla --model offline:random
+python -m evaluators report build/evaluations/heart@0.1.0/*.json --out report.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import evaluators.reporting.command as reporting
+from evaluators import choice, comparing, export, open_ended
+from schemas.command import Verb, run_verb
+
+VERBS = {
+    "choice": Verb(choice.HELP, choice.EXAMPLE, choice.add_arguments, choice.run),
+    "open": Verb(open_ended.HELP, open_ended.EXAMPLE, open_ended.add_arguments, open_ended.run),
+    "compare": Verb(comparing.HELP, comparing.EXAMPLE, comparing.add_arguments, comparing.run),
+    "report": Verb(reporting.HELP, reporting.EXAMPLE, reporting.add_arguments, reporting.run),
+    "export": Verb(export.HELP, export.EXAMPLE, export.add_arguments, export.run),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse the verb and its arguments, and run it."""
+    return run_verb("evaluators", "Evaluate models on frozen releases, and report.", VERBS, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,98 @@
+"""The multiple-choice track as an Inspect task: the same prompts, the same reading of replies, the same score.
+
+    pip install 'anamnesis[inspect]'
+    inspect eval evaluators/inspect_tasks.py@heart_choice --model anthropic/claude-sonnet-4-6 \
+        -T release=heart@0.1.0 -T setting=naive_rag
+
+Accuracy counts what could not be read as wrong, as ``python -m evaluators choice`` does; ``scored`` is the
+share that could. Grouped accuracies are by character and by stage.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task  # type: ignore[import-not-found,unused-ignore]
+from inspect_ai.dataset import MemoryDataset, Sample  # type: ignore[import-not-found,unused-ignore]
+from inspect_ai.model import (  # type: ignore[import-not-found,unused-ignore]
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+)
+from inspect_ai.scorer import (  # type: ignore[import-not-found,unused-ignore]
+    CORRECT,
+    INCORRECT,
+    Score,
+    accuracy,
+    grouped,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import generate  # type: ignore[import-not-found,unused-ignore]
+
+from evaluators.bench import Bench, Question, read_bench, read_keys
+from evaluators.parsing import read_choice
+from evaluators.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, choice_request
+from evaluators.settings import Setting, retrieve
+from releases import open_release
+from releases.names import FROZEN
+
+
+@task  # type: ignore[untyped-decorator,unused-ignore]
+def heart_choice(
+    release: str = "heart@0.1.0",
+    setting: str = "vanilla",
+    k: int | None = None,
+    embedder: str = "tfidf",
+    frozen: str = str(FROZEN),
+    workspace: str = "build",
+    limit: int | None = None,
+) -> Any:
+    """Which option did the character choose? ``release`` by name or path, verified before use."""
+    bench = read_bench(open_release(release, Path(frozen)), limit)
+    keys = read_keys(bench.release)
+    retrieved = retrieve(bench, Setting(setting, k, embedder), Path(workspace) / "evaluations", None)
+    samples = [_sample(bench, each, setting, retrieved[each.id], keys[each.id]) for each in bench.questions]
+    return Task(
+        dataset=MemoryDataset(samples, name=f"{bench.release.name} {setting}"),
+        solver=generate(),
+        scorer=chosen_option(),
+        config=GenerateConfig(temperature=TEMPERATURE, max_tokens=MAX_TOKENS),
+        metadata={"content_digest": bench.release.content_digest, "setting": setting},
+        version=1,
+    )
+
+
+def _sample(bench: Bench, question: Question, setting: str, excerpts: Excerpts, key: str) -> Any:
+    request = choice_request(bench, question, setting, excerpts, 0)
+    return Sample(
+        id=question.id,
+        input=[ChatMessageSystem(content="\n\n".join(request.fixed)), ChatMessageUser(content=request.prompt)],
+        target=key,
+        metadata={
+            "character_id": question.character_id,
+            "stage": question.stage,
+            "labels": list(question.labels),
+            "texts": list(question.texts),
+        },
+    )
+
+
+@scorer(  # type: ignore[untyped-decorator,unused-ignore]
+    metrics=[accuracy(), stderr(), grouped(accuracy(), "character_id"), grouped(accuracy(), "stage")]
+)
+def chosen_option() -> Any:
+    """Scores as ``evaluators.parsing`` reads."""
+
+    async def score(state: Any, target: Any) -> Any:
+        text = state.output.completion
+        read = read_choice(text, state.metadata["labels"], state.metadata["texts"])
+        return Score(
+            value=CORRECT if read.letter == target.text else INCORRECT,
+            answer=read.letter,
+            explanation=text,
+            metadata={"state": "scored" if read.letter else "unscored", "reason": read.reason},
+        )
+
+    return score

@@ -1,0 +1,48 @@
+"""``python -m evaluators report``: one page about the runs of one release.
+
+    python -m evaluators report build/evaluations/heart@0.1.0/*.json --out report.html
+
+Texts come from the release itself, verified, found by the name in the results or given with ``--release``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from evaluators.bench import read_bench
+from evaluators.comparing import comparison
+from evaluators.reporting.page import page
+from evaluators.reporting.parts import Report
+from evaluators.results import demand_release, names, read_results
+from releases import open_release
+from releases.names import FROZEN
+from schemas.command import DONE, print_json, say
+from schemas.rows import write_whole
+
+HELP = "make one self-contained HTML page of runs on the same release"
+EXAMPLE = "python -m evaluators report build/evaluations/heart@0.1.0/choice*.json --out report.html"
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``report``."""
+    made.add_argument("results", nargs="+", type=Path, metavar="RESULT", help="files that `choice` wrote")
+    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="the page")
+    made.add_argument("--release", metavar="NAME@X.Y.Z", help="the release (default: the one named in the results)")
+    made.add_argument(
+        "--frozen", type=Path, default=FROZEN, metavar="DIR", help="frozen releases (default: releases/frozen)"
+    )
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """The verb."""
+    results = read_results(parsed.results)
+    release = open_release(parsed.release or results[0]["release"]["name"], parsed.frozen)
+    demand_release(release, results[0])
+    report = Report(read_bench(release), results, names(results), comparison(results, parsed.seed))
+    text = page(report).encode()
+    write_whole(parsed.out, [text])
+    if parsed.json:
+        print_json({"report": str(parsed.out), "runs": len(results), "bytes": len(text)})
+    say(f"wrote {parsed.out}: {len(results)} runs, {len(text):,} bytes", quiet=parsed.quiet or parsed.json)
+    return DONE

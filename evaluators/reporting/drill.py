@@ -1,0 +1,76 @@
+"""Every question as data for the page's script: scenario, options, what was retrieved, what was answered.
+
+The page puts these texts in as text, never as markup; here ``<``, ``>`` and ``&`` are written as escapes, so that
+no text can end the element that holds the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from evaluators.bench import Bench
+from evaluators.prompting import situation
+from evaluators.results import Result
+from schemas.tables import term_ids, vocabulary
+
+_SHOWN = 400  # characters of a memory's beginning
+
+
+def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[str, Any]:
+    """What the script needs; memories once each, by id."""
+    labels = {term["id"]: term["label"] for term in vocabulary("scenario_stages")}
+    answered = [{item["question_id"]: item for item in result["items"]} for result in results]
+    used = {one["id"] for run in answered for item in run.values() for one in item["memories"] if one["text"] is None}
+    remembered = [memory for own in bench.memories.values() for memory in own if memory.id in used]
+    return {
+        "runs": list(names),
+        "stages": {stage: labels.get(stage, stage) for stage in term_ids("scenario_stages")},
+        "scenarios": {name: {"name": row["name"], "text": situation(row)} for name, row in bench.scenarios.items()},
+        "memories": {
+            memory.id: {
+                "when": memory.timeline,
+                "what": f"{memory.context}: {memory.summary}",
+                "text": memory.text[:_SHOWN] + ("…" if len(memory.text) > _SHOWN else ""),
+            }
+            for memory in remembered
+        },
+        "questions": [
+            {
+                "id": question.id,
+                "who": question.character_id,
+                "scenario": question.scenario_id,
+                "stage": question.stage,
+                "age": question.age,
+                "options": [list(pair) for pair in zip(question.labels, question.texts, strict=True)],
+                "gold": next(run[question.id]["gold"] for run in answered if question.id in run),
+                "runs": [_answer(run.get(question.id)) for run in answered],
+            }
+            for question in bench.questions
+            if any(question.id in run for run in answered)
+        ],
+    }
+
+
+def _answer(item: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if item is None:
+        return None
+    return {
+        "state": item["state"],
+        "choice": item["choice"],
+        "right": item["correct"],
+        "why": item["reason"],
+        "reply": item["reply"],
+        "eligible": item["eligible"],
+        "memories": [[one["id"], one["score"], one["text"]] for one in item["memories"]],
+    }
+
+
+def encoded(document: Any) -> str:
+    """JSON that can stand in a ``script`` element."""
+    text = orjson.dumps(document).decode()
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

@@ -1,0 +1,116 @@
+"""The tables of the report: results beside their floors, paired differences, order of the options.
+
+Each function returns the HTML of one section, or "" where there is nothing to say. All text that comes from a
+release or a result goes through ``escape``.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from evaluators.reporting.charts import interval, percent
+from evaluators.reporting.parts import Report, section, table
+
+_FLOORS = {
+    "random": "an option at random",
+    "longest": "the longest option",
+    "options": "a classifier that reads only the options",
+    "nearest": "the option most like anything remembered",
+    "reader": "the option most like the traits inferred from the memories",
+}
+
+
+def results(report: Report) -> str:
+    """Accuracy with its interval for every run and baseline, and how far above the floor."""
+    rows = []
+    floors = {floor["name"]: floor for floor in report.compared["floors"]}
+    for name, result in zip(report.names, report.results, strict=True):
+        figures, floor = result["figures"], floors[name]
+        states = figures["states"]
+        rows.append(
+            [
+                f"<strong>{escape(name)}</strong>",
+                f'<span data-value="{figures["overall"]["rate"]:.6f}">{percent(figures["overall"]["rate"])}</span>',
+                interval(figures["overall"]),
+                percent(figures["answered"]["rate"]),
+                f"{states['scored']} / {states['unscored']} / {states['failed']}",
+                f"{100 * floor['difference']:+.1f} ({escape(floor['baseline'])})",
+                _p(floor["p"]),
+            ]
+        )
+    for name, told in _FLOORS.items():
+        floor = report.results[0]["figures"]["baselines"].get(name)
+        cells = [percent(floor["rate"]), interval(floor)] if floor else ["not possible", "no memories"]
+        rows.append([f"<em>{name}</em> <small>{told}</small>", *cells, "", "", "", ""])
+    head = ["Run", "Accuracy", "95 %", "Of scored", "Scored / not / failed", "Over best floor", "p"]
+    figures = report.results[0]["figures"]
+    note = (
+        f'<p class="note">Accuracy counts unscored and failed questions as wrong; “of scored” leaves them out. '
+        f"Intervals are Wilson’s. Chance is {percent(figures['chance'])}; with {figures['questions']:,} questions an "
+        f"accuracy from {percent(figures['chance'] + figures['detectable'])} is told from chance with 80 % power. "
+        f"Baselines (in italics) need no model; those that read memories read all up to the scenario’s age."
+        f"{_limits(report)}</p>"
+    )
+    return section("results", "Results", table(head, rows) + note)
+
+
+def comparisons(report: Report) -> str:
+    """Paired differences, what could have been detected, and rank correlations between settings."""
+    rows = [
+        [
+            f"{escape(pair['second'])} <small>against {escape(pair['first'])}</small>",
+            f"{100 * pair['difference']:+.1f}",
+            f"{100 * pair['low']:+.1f} to {100 * pair['high']:+.1f}",
+            _p(pair["p"]),
+            f"{100 * pair['detectable']:.1f}",
+            f"{pair['only_second']} / {pair['only_first']}",
+            f"{pair['items']:,}",
+        ]
+        for pair in report.compared["pairs"]
+    ]
+    if not rows:
+        return ""
+    head = ["Runs", "Points", "95 %", "p", "Detectable", "Only this / other right", "Questions"]
+    note = (
+        '<p class="note">Points of accuracy on the questions both runs asked. The interval resamples whole scenarios; '
+        "p is McNemar’s exact test, not corrected for the number of comparisons; “detectable” is the smallest "
+        "difference these two runs would show with 80 % power.</p>"
+    )
+    ranks = [
+        f"{escape(pair['first'])} and {escape(pair['second'])}: "
+        + (f"{pair['rho']:.3f} over {pair['models']} models" if pair["rho"] is not None else "fewer than 3 models")
+        for pair in report.compared["settings"]
+    ]
+    told = f"<p>Rank correlation of models between settings (Spearman): {'; '.join(ranks)}.</p>" if ranks else ""
+    return section("comparisons", "Differences", table(head, rows) + note + told)
+
+
+def orders(report: Report) -> str:
+    """What rotating the options changes."""
+    rows = []
+    for name, result in zip(report.names, report.results, strict=True):
+        told = result["figures"]["orders"]
+        if told:
+            rows.append(
+                [
+                    escape(name),
+                    f"{percent(told['same']['rate'])}",
+                    interval(told["same"]),
+                    ", ".join(percent(one["rate"]) for one in told["accuracy"]),
+                    " / ".join(f"{count:,}" for count in told["places"]),
+                ]
+            )
+    head = ["Run", "Same in all", "95 %", "Accuracy by order", "Times each place was chosen"]
+    lead = (
+        "The same questions with their options rotated: a model that reads chooses the same option wherever it stands."
+    )
+    return section("orders", "Order of the options", table(head, rows), lead) if rows else ""
+
+
+def _limits(report: Report) -> str:
+    fewer = {result["figures"]["questions"] for result in report.results}
+    return f" Runs asked {', '.join(f'{count:,}' for count in sorted(fewer))} questions." if len(fewer) > 1 else ""
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

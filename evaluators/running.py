@@ -1,0 +1,115 @@
+"""What the verbs that ask models share: their arguments, and how models are reached.
+
+``--model NAME`` is a model behind the Messages API (ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY) and is all it
+takes to put one's own model in; ``--model offline:NAME`` is a baseline. Requests and replies are in the
+journal of the workspace's ``evaluations`` folder, so an interrupted evaluation goes on and pays nothing
+twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from evaluators.settings import DEFAULT_K, SETTINGS, Setting
+from models.backends import BackendSettings, add_asking_arguments
+from models.prices import read_prices
+from models.roles import read_roles
+from releases import Release
+from releases.names import FROZEN
+from schemas.errors import RequestError, unknown
+
+OFFLINE = "offline:"
+
+
+def add_release_arguments(made: argparse.ArgumentParser) -> None:
+    """``--release`` and where releases lie."""
+    made.add_argument(
+        "--release", required=True, metavar="NAME@X.Y.Z", help="a release by name, or the path of its folder"
+    )
+    made.add_argument(
+        "--frozen", type=Path, default=FROZEN, metavar="DIR", help="frozen releases (default: releases/frozen)"
+    )
+
+
+def add_setting_arguments(made: argparse.ArgumentParser) -> None:
+    """``--setting`` and what goes with it."""
+    depths = ", ".join(f"{name} {k}" for name, k in DEFAULT_K.items())
+    made.add_argument("--setting", required=True, metavar="NAME", help=f"what is remembered: {', '.join(SETTINGS)}")
+    made.add_argument("--k", type=_positive, metavar="N", help=f"memories a question (default: {depths})")
+    made.add_argument(
+        "--embedder", default="tfidf", metavar="NAME", help="tfidf (default), st:NAME or openai:NAME (OPENAI_BASE_URL)"
+    )
+    made.add_argument(
+        "--manager",
+        default="offline",
+        metavar="NAME",
+        help="model that writes the statements of persona_db and the facts of mem0 (default: offline, without one)",
+    )
+    made.add_argument("--limit", type=_positive, metavar="N", help="a seeded sample of so many questions")
+
+
+def add_model_arguments(made: argparse.ArgumentParser, offline: str) -> None:
+    """``--model`` and how it is reached; ``offline`` names what needs none."""
+    made.add_argument(
+        "--model",
+        required=True,
+        metavar="NAME",
+        help=f"a model behind the Messages API at ANTHROPIC_BASE_URL, or without one: {offline}",
+    )
+    made.add_argument("--max-tokens", type=_positive, metavar="N", help="room for a reply")
+    made.add_argument("--out", type=Path, metavar="FILE", help="the result (default: in the workspace's evaluations)")
+    add_asking_arguments(made.add_argument_group("asking"))
+
+
+def setting_of(parsed: argparse.Namespace) -> Setting:
+    """The setting that the arguments name. Raises RequestError for an unknown one."""
+    if parsed.setting not in SETTINGS:
+        raise unknown("setting", parsed.setting, SETTINGS, "--setting")
+    if parsed.setting == "vanilla" and parsed.k is not None:
+        raise RequestError("--k without memories", expected="a setting that retrieves", mend="Leave --k out")
+    return Setting(parsed.setting, parsed.k, parsed.embedder, parsed.manager)
+
+
+def offline_name(model: str, known: tuple[str, ...]) -> str | None:
+    """The name after ``offline:``; None for a model that is asked. Raises RequestError for an unknown one."""
+    if not model.startswith(OFFLINE):
+        return None
+    name = model.removeprefix(OFFLINE)
+    if name not in known:
+        raise unknown("offline model", model, [f"{OFFLINE}{each}" for each in known], "--model")
+    return name
+
+
+def asking(parsed: argparse.Namespace, **roles: str) -> BackendSettings:
+    """How models are asked; ``roles`` names the model of each role that is not offline."""
+    chosen = [f"{role}={name}" for role, name in roles.items() if name != "offline" and not name.startswith(OFFLINE)]
+    return BackendSettings(
+        name="messages",
+        roles=read_roles(None, parsed.roles, chosen),
+        prices=read_prices(parsed.prices),
+        journal=parsed.journal or evaluations(parsed) / "journal.sqlite",
+        max_cost=parsed.max_cost,
+        concurrency=parsed.concurrency,
+        batch=parsed.batch,
+        quiet=parsed.quiet or parsed.json,
+    )
+
+
+def evaluations(parsed: argparse.Namespace) -> Path:
+    """The folder of results and of what is kept between runs."""
+    folder: Path = parsed.workspace / "evaluations"
+    return folder
+
+
+def default_out(parsed: argparse.Namespace, release: Release, kind: str, *parts: object) -> Path:
+    """Where a result goes when nobody says: its name tells what it is of."""
+    slug = ".".join(re.sub(r"[^A-Za-z0-9_-]+", "-", str(part)).strip("-") for part in (kind, *parts) if part)
+    return evaluations(parsed) / str(release.name) / f"{slug}.json"
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
