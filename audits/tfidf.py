@@ -122,7 +122,8 @@ def _words(texts: Sequence[str]) -> tuple[Any, Places]:
     first, past = edges[::2], edges[1::2]
     offsets = np.zeros(len(first) + 1, np.int32)
     np.cumsum(past - first, out=offsets[1:])
-    words = pa.StringArray.from_buffers(len(first), pa.py_buffer(offsets), pa.py_buffer(folded[inside]))
+    letters = np.compress(inside, folded)  # a third quicker than folded[inside]
+    words = pa.StringArray.from_buffers(len(first), pa.py_buffer(offsets), pa.py_buffer(letters))
     return words.dictionary_encode(), np.diff(np.searchsorted(first, ends), prepend=0)
 
 
