@@ -1,3 +1,5 @@
+"""Lexical diversity is what its definitions say, and Self-BLEU is NLTK's."""
+
 import json
 import math
 import warnings

@@ -1,3 +1,5 @@
+"""Near-duplicates are scikit-learn's pairs, to the last one, and each names the row to drop and the one to keep."""
+
 import json
 import random
 import sys

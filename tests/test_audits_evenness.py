@@ -1,3 +1,5 @@
+"""Evenness reproduces PersonaLens Tables 8 and 9, and measures any column."""
+
 import json
 import math
 import re

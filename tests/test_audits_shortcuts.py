@@ -1,3 +1,5 @@
+"""Shortcuts that are planted are found, clean questions are left alone, and the published ones measured."""
+
 import json
 import random
 import re

@@ -1,3 +1,5 @@
+"""Users: every rule finds what contradicts and spares what does not."""
+
 import copy
 
 import hypothesis
