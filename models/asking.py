@@ -62,6 +62,8 @@ class Asking:
 
         Raises StoppedError when the run is ending, AnamnesisError when it has to end.
         """
+        if self.pace.stopped:
+            raise StoppedError
         model = self.settings.roles[request.role]
         wire = wired(request, model, self.client.server, model.name not in self._schemaless)
         try:

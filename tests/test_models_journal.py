@@ -1,8 +1,10 @@
 """The journal: it survives kills, full disks and newer versions, and says what it holds."""
 
 import asyncio
+import contextlib
 import functools
 import os
+import pty
 import random
 import resource
 import signal
@@ -170,7 +172,7 @@ def test_killed_at_any_instant_a_run_goes_on_to_the_same_bytes_and_pays_nothing_
     with running() as (undisturbed, _):
         assert _program(tmp_path / "undisturbed", undisturbed).wait(60) == 0
     with running(Rehearsal(latency=0.01)) as (address, api):
-        for most in sorted(chance.sample(range(1, 70), 3)):
+        for most in sorted(chance.sample(range(1, 70), 2)):
             started = _program(tmp_path / "killed", address)
             _wait_for(functools.partial(_enough, api, most, started))
             started.kill()
@@ -213,12 +215,39 @@ def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
         assert api.stats()["answered_twice"] == 0
 
 
-def _program(folder, address, *words):
+def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path):
+    with running(Rehearsal(latency=600.0)) as (address, api):
+        started = _program(tmp_path, address, stderr=subprocess.PIPE)
+        _wait_for(lambda: api.stats()["received"] >= 4)
+        started.send_signal(signal.SIGINT)
+        assert b"finishing 4 requests in flight" in started.stderr.readline()
+        started.send_signal(signal.SIGINT)
+        assert started.wait(60) == 130
+        assert b"Traceback" not in started.stderr.read()
+    assert _query(tmp_path / "journal.sqlite", "SELECT sum(in_flight) >= 4 FROM requests") == [(1,)]
+
+
+def test_on_a_terminal_a_live_line_shows_rows_cost_and_what_is_left(tmp_path):
+    ours, theirs = pty.openpty()
+    with running(Rehearsal(latency=0.05)) as (address, _):
+        started = _program(tmp_path, address, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the terminal ends with the process
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        assert started.wait(60) == 0
+    os.close(ours)
+    states = shown.decode().split("\r")
+    assert any("/80 rows" in state and "$" in state and "left" in state for state in states)
+    assert "80 answered" in states[-1] or "80 answered" in states[-2]
+
+
+def _program(folder, address, *words, stderr=subprocess.DEVNULL):
     folder.mkdir(exist_ok=True)
     environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k", "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(folder), *words], env=environment, cwd=ROOT, stderr=subprocess.DEVNULL
-    )
+    command = [sys.executable, str(PROGRAM), str(folder), *words]
+    return subprocess.Popen(command, env=environment, cwd=ROOT, stderr=stderr)
 
 
 def _query(path, sql):

@@ -131,6 +131,7 @@ class Api:
     def stats(self) -> dict[str, Any]:
         """What was answered. ``lost``: replies whose client was gone or was dropped before the last byte."""
         return {
+            "received": sum(self._attempts.values()),
             "answered": sum(self._answered.values()),
             "distinct": len(self._answered),
             "answered_twice": sum(1 for times in self._answered.values() if times > 1),

@@ -32,7 +32,7 @@ def everything(parsed: argparse.Namespace) -> int:
     folder = parsed.folder
     journal = folder / "journal.sqlite"
     settings = BackendSettings("messages", read_roles(), read_prices(), journal, concurrency=4, batch=parsed.batch)
-    told = list(run([functools.partial(story, number) for number in range(40)], settings))
+    told = list(run([functools.partial(story, number) for number in range(40)], settings, rows=80))
     write_whole(folder / "said.json", [orjson.dumps(told)])
     return command.DONE
 

@@ -1,0 +1,156 @@
+"""Kills -9 at random instants across builds on a model: same bytes as undisturbed, nothing answered twice.
+
+One build runs undisturbed against the rehearsal server, then further ones are killed and run again until
+they end, until there were enough kills. Compared are all files of the workspace but the journal's own. The
+server's count of answered requests has to be that of distinct requests, but for those that were in flight at
+a kill: the journal counts them as doubts.
+
+    python -m perf.kills
+    python -m perf.kills --kills 5 --batch -- --char CHAR_04 --count 24
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from models.journal import read_only
+from schemas.command import print_json, say
+from schemas.randomness import rng_for
+
+_BUILD = ["--char", "CHAR_04", "--count", "60"]
+_SERVER = [
+    "--latency",
+    "0.05",
+    "--batch-seconds",
+    "0.5",
+    "--composer",
+    "builders.rehearsal:memories",
+    "--json",
+    "--quiet",
+]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One build from an empty workspace to its end."""
+
+    kills: int
+    seconds: float
+    digest: str
+    answered: int
+    distinct: int
+    requests: int
+    doubts: int
+
+    @property
+    def good(self) -> bool:
+        """Nothing was answered twice but what was in flight at a kill."""
+        return self.distinct == self.requests and self.answered - self.distinct <= self.doubts
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Kill and compare; 0 when every round is as the undisturbed one."""
+    made = argparse.ArgumentParser(prog="python -m perf.kills", allow_abbrev=False)
+    made.add_argument("--kills", type=int, default=50, metavar="N", help="kills in all (default: 50)")
+    made.add_argument("--seed", type=int, default=7, metavar="N", help="seed of the instants (default: 7)")
+    made.add_argument("--batch", action="store_true", help="through Message Batches")
+    made.add_argument("--json", action="store_true", help="print one JSON document")
+    made.add_argument(
+        "build", nargs="*", metavar="-- WORDS", help=f"of builders.memories (default: {' '.join(_BUILD)})"
+    )
+    parsed = made.parse_args(argv)
+    words = [*(parsed.build or _BUILD), *(["--batch"] if parsed.batch else [])]
+    chance = rng_for(parsed.seed, "perf", "kills", "instants")
+    undisturbed = _round(words, [])
+    rounds: list[Round] = []
+    while (left := parsed.kills - sum(each.kills for each in rounds)) > 0:
+        instants = [chance.uniform(0.0, undisturbed.seconds) for _ in range(min(left, 10))]
+        rounds.append(_round(words, instants))
+        say(f"{rounds[-1]}")
+    good = all(each.good and each.digest == undisturbed.digest for each in [undisturbed, *rounds])
+    if parsed.json:
+        print_json({"undisturbed": vars(undisturbed), "rounds": [vars(each) for each in rounds], "good": good})
+    kills, doubts = sum(each.kills for each in rounds), sum(each.doubts for each in rounds)
+    twice = sum(each.answered - each.distinct for each in rounds)
+    say(
+        f"{kills} kills in {len(rounds)} builds of {undisturbed.requests} requests: bytes"
+        f" {'equal' if good else 'or counts differ'}, {twice} answered again of {doubts} in doubt"
+    )
+    return 0 if good else 1
+
+
+def _round(words: Sequence[str], instants: Sequence[float]) -> Round:
+    folder = Path(tempfile.mkdtemp(prefix="kills-"))
+    server = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *_SERVER], stdout=subprocess.PIPE)
+    assert server.stdout
+    lines = b""
+    while b"}" not in lines:
+        lines += server.stdout.readline()
+    address = json.loads(lines)["address"]
+    try:
+        began, kills = time.perf_counter(), 0
+        for instant in instants:
+            building = _build(folder, address, words)
+            try:
+                building.wait(instant)
+                break  # it ended before its time came
+            except subprocess.TimeoutExpired:
+                building.kill()
+                building.wait()
+                kills += 1
+        code = _build(folder, address, words).wait()
+        if code not in (0, 1):
+            raise RuntimeError(f"the build ended with exit code {code}")
+        seconds = time.perf_counter() - began
+        with urllib.request.urlopen(f"{address}/_stats") as response:
+            stats = json.load(response)
+    finally:
+        server.terminate()
+        server.wait()
+    requests, doubts = _journal(folder)
+    return Round(kills, seconds, _digest(folder), stats["answered"], stats["distinct"], requests, doubts)
+
+
+def _build(folder: Path, address: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable,
+        "-m",
+        "builders.memories",
+        "--backend",
+        "messages",
+        "--workspace",
+        str(folder),
+        "--quiet",
+    ]
+    environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "rehearsal"}
+    return subprocess.Popen([*command, *words], env=environment)
+
+
+def _journal(folder: Path) -> tuple[int, int]:
+    with read_only(folder / "heart" / "journal.sqlite") as read:
+        ((requests, doubts),) = read("SELECT count(*), sum(doubts) FROM requests")
+    return int(requests), int(doubts)
+
+
+def _digest(folder: Path) -> str:
+    whole: Any = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "journal.sqlite" not in path.name and path.name != ".lock":
+            whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return str(whole.hexdigest())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
