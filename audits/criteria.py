@@ -8,15 +8,17 @@ sentence of every file, and proves the anchors.
 Expressions see folded text (``audits.folding``): lower case, straight apostrophes, one space
 between words, paragraph breaks as ``\\x1e``. ``{name}`` stands for an entry of the file's
 ``[parts]``; ``{gap}`` is up to 80 characters within one sentence, ``{few}`` up to 30, ``{clause}`` up to 60
-without a comma, ``{given}`` a given name of ``given_names.txt``.
+without a comma, ``{given}`` a given name of ``given_names.txt``. Anchors may have alternatives, ``(years|weeks) later``;
+one that begins with a space cannot stand at the start of a paragraph, where ``\\x1e`` takes its place.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -32,14 +34,15 @@ _PARTS = {"gap": r"[^.!?\x1e]{0,80}?", "few": r"[^.!?\x1e]{0,30}?", "clause": r"
 _NAMES = _HERE / "given_names.txt"
 
 _PART = re.compile(r"\{([a-z_]+)\}")
-_KEYS = {"name", "expression", "anchors", "why", "source", "unless", "hits", "misses", "voice"}
+_KEYS = {"name", "expression", "anchors", "why", "source", "unless", "unless_after", "hits", "misses", "voice"}
 
 
 @dataclass(frozen=True)
 class Pattern:
     """One expression of a criterion.
 
-    ``unless`` is what, standing right before a match, excuses it. A group named ``capital`` has to
+    ``unless`` is what, standing right before a match in its sentence, excuses it; ``unless_after`` what
+    stands right after it. A group named ``capital`` has to
     begin with a capital in the original. ``voice`` says whose words count: the "narrator"'s
     (outside quotations), "speech", "self" (the narrator's, aloud or not), "others", "toward"
     (others, but not to somebody else), "to_me" (others, evidently to the narrator) or "any".
@@ -52,6 +55,7 @@ class Pattern:
     why: str
     source: str
     unless: re.Pattern[str] | None
+    unless_after: re.Pattern[str] | None
     voice: Voice
     hits: tuple[str, ...]
     misses: tuple[str, ...]
@@ -125,10 +129,10 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
     odd = sorted(entry.keys() - _KEYS)
     if odd:
         raise RequestError(f"unknown key {odd[0]!r}", path, row=name, expected=f"one of {', '.join(sorted(_KEYS))}")
-    anchors = tuple(entry["anchors"])
+    anchors = tuple(dict.fromkeys(word for anchor in entry["anchors"] for word in _expanded(anchor)))
     if not anchors or any(not a or a != a.lower() for a in anchors):
         raise RequestError("wrong anchors", path, row=name, expected="words in lower case, at least one")
-    unless = entry.get("unless")
+    before, after = entry.get("unless"), entry.get("unless_after", data.get("unless_after"))
     return Pattern(
         code=data["code"],
         name=name,
@@ -136,11 +140,18 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
         anchors=anchors,
         why=entry["why"],
         source=entry.get("source", data["source"]),
-        unless=_compiled(f"(?:{unless})$", parts, path, name) if unless else None,
+        unless=_compiled(f"(?:{before})$", parts, path, name) if before else None,
+        unless_after=_compiled(after, parts, path, name) if after else None,
         voice=entry.get("voice", data["voice"]),
         hits=tuple(entry["hits"]),
         misses=tuple(entry["misses"]),
     )
+
+
+def _expanded(anchor: str) -> Iterator[str]:
+    """The words of an anchor with alternatives: ``(years|weeks) later`` stands for two."""
+    parts = [part.split("|") for part in re.split(r"[()]", anchor)]
+    yield from map("".join, itertools.product(*parts))
 
 
 def _compiled(expression: str, parts: Mapping[str, str], path: Path, name: str) -> re.Pattern[str]:

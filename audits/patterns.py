@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import ahocorasick_rs
 
@@ -27,11 +27,13 @@ REACH = 200
 """Characters on either side of an anchor that an expression sees."""
 
 _BATCH = 200_000
-_SENTENCE_ENDS = (".", "!", "?", BREAK)
+_OPENING = 2
+"""Every text is searched behind a paragraph's end, so that its first word is like any other."""
+
+_STOP = re.compile(f"[.!?{BREAK}]")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Match:
+class Match(NamedTuple):
     """A pattern found in text number ``text``, at ``start`` to ``end`` of the original."""
 
     text: int
@@ -45,11 +47,11 @@ class Matcher:
     """All patterns of some criteria, compiled together."""
 
     def __init__(self, criteria: Collection[Criterion]) -> None:
-        users: dict[str, list[Pattern]] = {}
-        for criterion in criteria:
-            for pattern in criterion.patterns:
-                for anchor in pattern.anchors:
-                    users.setdefault(anchor, []).append(pattern)
+        self._patterns = [pattern for criterion in criteria for pattern in criterion.patterns]
+        users: dict[str, list[int]] = {}
+        for number, pattern in enumerate(self._patterns):
+            for anchor in pattern.anchors:
+                users.setdefault(anchor, []).append(number)
         self._users = list(users.values())
         self._automaton = ahocorasick_rs.AhoCorasick(list(users), implementation=ahocorasick_rs.Implementation.DFA)
 
@@ -66,58 +68,78 @@ class Matcher:
         return [self._count(each, needed) for each in quoted]
 
     def _count(self, quoted: Quotations, needed: Mapping[str, tuple[int, float]]) -> dict[str, int]:
-        text = quoted.text
-        folded = fold(text)
+        folded = _opened(quoted.text)
         low = {code: int(share * len(folded.text)) for code, (_, share) in needed.items()}
         seen: dict[str, set[int]] = {code: set() for code in needed}
-        for anchor, start, end in self._automaton.find_matches_as_indexes(folded.text, overlapping=True):
-            for pattern in self._users[anchor]:
-                found, (enough, _) = seen[pattern.code], needed[pattern.code]
-                if len(found) >= enough or end < low[pattern.code]:
-                    continue
-                for match in self._matches(pattern, folded, max(low[pattern.code], start - REACH), end + REACH):
-                    place = Match(0, folded.at(match.start()), folded.at(match.end()), pattern.code, pattern.name)
-                    if _capital(pattern, match, folded, text, 0) and hears(
-                        pattern.voice, quoted, place.start, place.end
-                    ):
-                        found.add(place.start)
+        for pattern, start, end in self._candidates(folded.text):
+            found = seen[pattern.code]
+            if len(found) >= needed[pattern.code][0] or end < low[pattern.code]:
+                continue
+            for match in pattern.expression.finditer(folded.text, max(low[pattern.code], start), end):
+                place = folded.at(match.start()) - _OPENING
+                if (
+                    not _excused(pattern, folded.text, match)
+                    and _capital(pattern, match, folded, quoted.text, _OPENING)
+                    and hears(pattern.voice, quoted, place, folded.at(match.end()) - _OPENING)
+                ):
+                    found.add(place)
         return {code: len(found) for code, found in seen.items()}
 
-    @staticmethod
-    def _matches(pattern: Pattern, folded: Folded, low: int, high: int) -> Iterator[re.Match[str]]:
-        for found in pattern.expression.finditer(folded.text, low, high):
-            if pattern.unless is None or not _excused(pattern.unless, folded.text, found.start()):
-                yield found
+    def _candidates(self, text: str) -> Iterator[tuple[Pattern, int, int]]:
+        """Patterns whose anchor stands in a sentence, with the stretch of text to look at; each sentence once."""
+        low = high = -1
+        whole = False
+        done: set[int] = set()
+        for anchor, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
+            if not whole or start >= high:
+                low, high, whole = _sentence(text, start, end)
+                done.clear()
+            users = self._users[anchor]
+            for number in users:
+                if number not in done:
+                    done.add(number)
+                    yield self._patterns[number], low, high
 
     def _scan_batch(self, texts: Sequence[str], quoted: Sequence[Quotations], first: int, last: int) -> Iterator[Match]:
-        joined = lowered("\n\n".join(texts[first:last]))
+        joined = lowered("\n\n".join(["", *texts[first:last]]))
         if joined is None:
             for number in range(first, last):
-                yield from self._in(fold(texts[number]), quoted, [0], number)
+                yield from self._in(_opened(texts[number]), quoted, [_OPENING], number)
             return
-        starts = [0]
+        starts = [_OPENING]
         for number in range(first, last - 1):
             starts.append(starts[-1] + len(texts[number]) + 2)
         yield from self._in(Folded(joined), quoted, starts, first)
 
     def _in(self, folded: Folded, quoted: Sequence[Quotations], starts: Sequence[int], first: int) -> Iterator[Match]:
         """Matches in a folded text that holds the texts from ``first`` on, at ``starts``."""
-        for anchor, start, end in self._automaton.find_matches_as_indexes(folded.text, overlapping=True):
-            for pattern in self._users[anchor]:
-                for found in self._matches(pattern, folded, max(0, start - REACH), end + REACH):
-                    offset = bisect_right(starts, found.start()) - 1
-                    number, base = first + offset, starts[offset]
-                    if not _capital(pattern, found, folded, quoted[number].text, base):
-                        continue
-                    match = Match(
-                        number,
-                        folded.at(found.start()) - base,
-                        folded.at(found.end()) - base,
-                        pattern.code,
-                        pattern.name,
-                    )
-                    if hears(pattern.voice, quoted[number], match.start, match.end):
-                        yield match
+        text = folded.text
+        for pattern, low, high in self._candidates(text):
+            for found in pattern.expression.finditer(text, low, high):
+                if _excused(pattern, text, found):
+                    continue
+                offset = bisect_right(starts, found.start()) - 1
+                number, base = first + offset, starts[offset]
+                start, end = folded.at(found.start()) - base, folded.at(found.end()) - base
+                if _capital(pattern, found, folded, quoted[number].text, base) and hears(
+                    pattern.voice, quoted[number], start, end
+                ):
+                    yield Match(number, start, end, pattern.code, pattern.name)
+
+
+def _opened(text: str) -> Folded:
+    return fold("\n\n" + text)
+
+
+def _sentence(text: str, start: int, end: int) -> tuple[int, int, bool]:
+    """The sentence round an anchor, its last mark and a sign more included; whether it is all within reach."""
+    low, high = max(0, start - REACH), end + REACH
+    back = text.rfind
+    since = max(back(".", low, start), back("!", low, start), back("?", low, start), back(BREAK, low, start))
+    stop = _STOP.search(text, end, high)
+    if stop is None:
+        return max(low, since), high, False
+    return max(low, since), stop.start() + 2, since >= low
 
 
 def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:
@@ -144,10 +166,13 @@ def _capital(pattern: Pattern, found: re.Match[str], folded: Folded, text: str, 
     return text[folded.at(found.start("capital")) - base].isupper()
 
 
-def _excused(unless: re.Pattern[str], text: str, start: int) -> bool:
-    low = max(0, start - REACH)
-    since = max(text.rfind(end, low, start) for end in _SENTENCE_ENDS) + 1
-    return unless.search(text, max(since, low), start) is not None
+def _excused(pattern: Pattern, text: str, found: re.Match[str]) -> bool:
+    if pattern.unless_after is not None and pattern.unless_after.match(text, found.end(), found.end() + REACH):
+        return True
+    if pattern.unless is None:
+        return False
+    low, _, _ = _sentence(text, found.start(), found.start())
+    return pattern.unless.search(text, low, found.start()) is not None
 
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
