@@ -39,6 +39,7 @@ from schemas.arrow import arrow_schema
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import MachineError, RequestError
 from schemas.findings import Finding, counts
+from schemas.tables import Table
 from schemas.workspace import Workspace
 
 HELP = "freeze a workspace into a release"
@@ -96,7 +97,7 @@ def _write(plan: Plan, checks: Mapping[str, Any], staging: Path) -> Manifest:
     tally = Tally()
     tables: dict[str, Any] = {}
     sizes: dict[str, int] = {}
-    for name, table in plan.workspace.benchmark.tables.items():
+    for name, table in _tables(plan).items():
         written = write_table(staging, table, tally.watch(name, rows_in_order(plan.workspace, name)))
         tables[name], sizes[name] = written.entry, written.size
     document = {
@@ -121,6 +122,12 @@ def _write(plan: Plan, checks: Mapping[str, Any], staging: Path) -> Manifest:
     return manifest
 
 
+def _tables(plan: Plan) -> dict[str, Table]:
+    """The tables of the release: all of the benchmark but optional ones that have no working file."""
+    every = plan.workspace.benchmark.tables.items()
+    return {name: table for name, table in every if not table.optional or plan.workspace.keys(name)}
+
+
 def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     """The newest release below this one, and what the differences to it call for."""
     name = newest_below(plan.frozen, plan.name)
@@ -140,7 +147,7 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
 def _describe(plan: Plan, staging: Path, manifest: Manifest, sizes: Mapping[str, int]) -> None:
     """Write what explains the tables: their schemas, figures, Croissant, and the card."""
     said = card.texts(plan.name.benchmark)
-    tables = plan.workspace.benchmark.tables
+    tables = _tables(plan)
     (staging / "schemas").mkdir()
     for name, table in tables.items():
         (staging / "schemas" / f"{name}.schema.json").write_bytes(orjson.dumps(table.schema, option=_PRETTY))

@@ -8,10 +8,12 @@ windows in which audits compare rows never reach past a file.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,11 @@ _NEVER = ("schema.", "table.missing")
 # What the audits of one table look up in others.
 _RELATED = ("characters", "ledgers")
 
+# Bytes of working files below which starting processes costs more than it saves.
+_FOR_ONE_PROCESS = 5_000_000
+
+_QUESTIONS = "mcqs"
+
 # What the manifest keeps of a measured rate.
 _RATE = ("rate", "low", "high", "chance")
 
@@ -40,6 +47,23 @@ class Allowance:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What is audited on its own: a working file, or with ``key`` empty a table as a whole."""
+
+    table: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Audited:
+    """The outcome of auditing a part."""
+
+    rows: int
+    findings: list[Finding]
+    figures: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What was checked, as the manifest records it, and the errors that nobody let pass."""
 
@@ -48,29 +72,35 @@ class Outcome:
 
 
 def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes: int | None = None) -> Outcome:
-    """Run validators and audits over a workspace.
+    """Run validators and audits over a workspace; ``processes`` changes the speed and nothing else.
 
     Raises RequestError for an allowance that may not be given or that nothing needs.
     """
     for allowance in allowances:
         if any(allowance.code == code or (code[-1] == "." and allowance.code.startswith(code)) for code in _NEVER):
             raise RequestError(f"{allowance.code} cannot be allowed", mend="Mend the rows, or build the table")
-    validators, found = _validate(workspace)
-    audits, more = _audit(workspace, processes or os.cpu_count() or 1)
+    parts = _parts(workspace)
+    size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
+    with _workers(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)) as started:
+        audited = started(workspace, parts)
+        validators, found = _validate(workspace)
+        audits, more = _gathered(audited, parts)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     passed = {allowance.code for allowance in allowances}
-    by_code = counts(errors)
-    for allowance in allowances:
-        if allowance.code not in by_code:
-            raise RequestError(
-                f"nothing to allow: no error {allowance.code}",
-                workspace.folder,
-                expected=f"open errors: {', '.join(by_code) or 'none'}",
-                mend="Leave that --allow out",
-            )
-    allowed = [{"code": a.code, "why": a.why, "findings": by_code[a.code]} for a in allowances]
+    allowed = [_let_pass(allowance, counts(errors), workspace) for allowance in allowances]
     checks = {"validators": validators, "audits": audits, "allowed": allowed}
     return Outcome(checks, tuple(in_order(finding for finding in errors if finding.code not in passed)))
+
+
+def _let_pass(allowance: Allowance, errors: Mapping[str, int], workspace: Workspace) -> dict[str, Any]:
+    if allowance.code not in errors:
+        raise RequestError(
+            f"nothing to allow: no error {allowance.code}",
+            workspace.folder,
+            expected=f"open errors: {', '.join(errors) or 'none'}",
+            mend="Leave that --allow out",
+        )
+    return {"code": allowance.code, "why": allowance.why, "findings": errors[allowance.code]}
 
 
 def _validate(workspace: Workspace) -> tuple[dict[str, Any], Sequence[Finding]]:
@@ -82,35 +112,48 @@ def _validate(workspace: Workspace) -> tuple[dict[str, Any], Sequence[Finding]]:
     return _checked(sum(report.rows.values()), ran, report.findings), report.findings
 
 
-def _audit(workspace: Workspace, processes: int) -> tuple[dict[str, Any], list[Finding]]:
+def _parts(workspace: Workspace) -> list[Part]:
+    """What is audited on its own: the questions as a whole, which takes longest, and every working file."""
     from audits import TABLES
-    from audits.codes import select
 
-    audited = [table for table in workspace.benchmark.tables if table in TABLES]
-    files = [(table, key) for table in audited for key in workspace.keys(table)]
-    rows = dict.fromkeys(audited, 0)
-    found: dict[str, list[Finding]] = {table: [] for table in audited}
-    for (table, _), (count, findings) in zip(files, _each(workspace, files, processes), strict=True):
-        rows[table] += count
-        found[table] += findings
-    made = {table: _checked(rows[table], sorted(select(table, None)), found[table]) for table in audited}
-    if {"mcqs", "mcq_keys"} <= workspace.benchmark.tables.keys():
-        made["mcqs"], found["mcqs"] = _audit_questions(workspace)
-    return made, [finding for findings in found.values() for finding in findings]
+    there = {name for name in workspace.benchmark.tables if workspace.keys(name)}
+    files = [
+        Part(table, key) for table in workspace.benchmark.tables if table in TABLES for key in workspace.keys(table)
+    ]
+    return [Part(_QUESTIONS, ""), *files] if {_QUESTIONS, "mcq_keys"} <= there else files
 
 
-def _audit_questions(workspace: Workspace) -> tuple[dict[str, Any], list[Finding]]:
+@contextlib.contextmanager
+def _workers(count: int) -> Iterator[Callable[[Workspace, list[Part]], Iterator[Audited]]]:
+    """How parts are audited: side by side in processes, results in order; or, for one process, when asked for."""
+    if count <= 1:
+        yield lambda workspace, parts: (_audit(workspace.folder.parent, workspace.benchmark.name, p) for p in parts)
+        return
+    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
+        yield lambda workspace, parts: pool.map(
+            partial(_audit, workspace.folder.parent, workspace.benchmark.name), parts
+        )
+
+
+def _audit(root: Path, name: str, part: Part) -> Audited:
+    workspace = Workspace(root, name)
+    if part.table == _QUESTIONS:
+        return _audit_questions(workspace)
+    from audits import audit
+
+    rows = list(workspace.rows(part.table, part.key))
+    return Audited(len(rows), audit(part.table, rows, _related(workspace, part.table, part.key)), [])
+
+
+def _audit_questions(workspace: Workspace) -> Audited:
     """Can the questions be answered without what they ask about? Measured over all of them at once."""
-    from audits.codes import codes
     from audits.questions import poles, published_poles
     from audits.shortcuts import measure
 
     tables = {name: workspace.rows(name) for name in workspace.benchmark.tables if workspace.keys(name)}
-    if "mcqs" not in tables or "mcq_keys" not in tables:
-        return _checked(0, [], []), []
     # Profiles of the published characters were not released: that benchmark has no such table.
     known = poles(tables["characters"]) if "characters" in tables else published_poles()
-    report = measure(tables["mcqs"], tables["mcq_keys"], tables.get("decisions", ()), known)
+    report = measure(tables[_QUESTIONS], tables["mcq_keys"], tables.get("decisions", ()), known)
     rates = {
         "the longest option is right": report.lengths.longest,
         "the shortest option is right": report.lengths.shortest,
@@ -123,24 +166,23 @@ def _audit_questions(workspace: Workspace) -> tuple[dict[str, Any], list[Finding
         for name, rate in rates.items()
         if rate is not None
     ]
-    return _checked(report.questions, codes("mcqs"), report.findings, figures), list(report.findings)
+    return Audited(report.questions, list(report.findings), figures)
 
 
-def _each(workspace: Workspace, files: list[tuple[str, str]], processes: int) -> Iterator[tuple[int, list[Finding]]]:
-    root, name = workspace.folder.parent, workspace.benchmark.name
-    if min(processes, len(files)) <= 1:
-        yield from (_audit_file(root, name, table, key) for table, key in files)
-        return
-    with ProcessPoolExecutor(min(processes, len(files)), mp_context=get_context("forkserver")) as pool:
-        yield from pool.map(_audit_file, *zip(*((root, name, table, key) for table, key in files), strict=True))
+def _gathered(audited: Iterator[Audited], parts: list[Part]) -> tuple[dict[str, Any], list[Finding]]:
+    """The outcomes of the parts by table, as the manifest records them, and all findings."""
+    from audits.codes import codes
 
-
-def _audit_file(root: Path, name: str, table: str, key: str) -> tuple[int, list[Finding]]:
-    from audits import audit
-
-    workspace = Workspace(root, name)
-    rows = list(workspace.rows(table, key))
-    return len(rows), audit(table, rows, _related(workspace, table, key))
+    by_table: dict[str, list[Audited]] = {part.table: [] for part in sorted(parts, key=lambda part: part.table)}
+    for part, outcome in zip(parts, audited, strict=True):
+        by_table[part.table].append(outcome)
+    checked, every = {}, []
+    for table, outcomes in by_table.items():
+        findings = [finding for outcome in outcomes for finding in outcome.findings]
+        figures = [figure for outcome in outcomes for figure in outcome.figures]
+        checked[table] = _checked(sum(outcome.rows for outcome in outcomes), codes(table), findings, figures)
+        every += findings
+    return checked, every
 
 
 def _related(workspace: Workspace, table: str, key: str) -> dict[str, list[Row]]:

@@ -93,6 +93,8 @@ class Effect:
 def roles(table: str, columns: Iterable[str]) -> dict[str, Role]:
     """What each column of a table is: gold, metadata, or else part of the question."""
     rules = _rules()
+    if table in rules["records"]:
+        return dict.fromkeys(columns, "metadata")
     gold = set(rules["gold"].get(table, ()))
     metadata = {*rules["metadata"]["every"], *rules["metadata"].get(table, ())}
     return {c: "gold" if c in gold else "metadata" if c in metadata else "question" for c in columns}
@@ -135,11 +137,13 @@ def _reasons(table: TableDiff) -> list[tuple[Level, str]]:
     if table.rekeyed:
         return [("major", f"{name} has another key")]
     made: list[tuple[Level, str]] = []
+    step: Level
     for column, (old, new) in table.columns.items():
-        step: Level = "minor" if old is None else "major"
+        step = "minor" if old is None else "major"
         made.append((step, f"{name}.{column}: {old or 'absent'} -> {new or 'absent'}"))
     if table.removed:
-        made.append(("major", f"{name}: {len(table.removed):,} rows removed"))
+        step = "minor" if name in _rules()["records"] else "major"
+        made.append((step, f"{name}: {len(table.removed):,} rows removed"))
     if table.added:
         made.append(("minor", f"{name}: {len(table.added):,} rows added"))
     for column, count in table.by_field().items():
@@ -154,6 +158,8 @@ def _ids(table: TableDiff, role: Role) -> list[str]:
 
 
 def _touches(table: TableDiff, role: Role) -> bool:
+    if table.name in _rules()["records"]:
+        return False
     return bool(table.added or table.removed or table.columns or table.rekeyed or _ids(table, role))
 
 

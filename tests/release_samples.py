@@ -55,6 +55,8 @@ def write_workspace(root: Path, tables: dict[str, list[Row]], benchmark: str = "
     workspace = Workspace(root, benchmark)
     with workspace.lock():
         for name, table in workspace.benchmark.tables.items():
+            if table.optional and name not in tables:
+                continue
             files: dict[str, list[Row]] = {}
             for row in tables.get(name, []):
                 files.setdefault(table.file_of(row), []).append(row)
