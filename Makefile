@@ -16,8 +16,8 @@ setup: .venv/.made  ## make the virtual environment
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: .venv/.made  ## build HEART offline, audit it, and show what came out
-	$(BIN)/python -m builders.demo
+demo: .venv/.made  ## the main job end to end, offline: build, check, freeze, evaluate, report
+	scripts/demo
 
 check: .venv/.made  ## lint, types, generated files
 	$(BIN)/ruff check .
@@ -25,6 +25,8 @@ check: .venv/.made  ## lint, types, generated files
 	$(BIN)/mypy
 	$(BIN)/python -m schemas.reference --check
 	$(BIN)/python -m audits.codes --check
+	$(BIN)/python -m validators.codes --check
+	$(BIN)/python -m builders.importers.codes --check
 
 test: check  ## everything CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -32,6 +34,8 @@ test: check  ## everything CI runs
 docs: .venv/.made  ## write the generated parts of docs/
 	$(BIN)/python -m schemas.reference
 	$(BIN)/python -m audits.codes
+	$(BIN)/python -m validators.codes
+	$(BIN)/python -m builders.importers.codes
 
 lock:  ## renew constraints.txt from the newest versions that fit pyproject.toml
 	rm -rf .venv && $(PYTHON) -m venv .venv
