@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -272,19 +273,24 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Make the rows and a release of them once, and run the comparisons on them; folders go with the process."""
     words = list(sys.argv[1:] if argv is None else argv)
     streaming = "--streaming" in words
-    comparisons = STREAMING if streaming else COMPARISONS
     with _FOLDERS:
         if not {"--child", "--help"} & set(words):
-            if "--workspace" not in words:
-                words += ["--workspace", str(_folder())]
-                write_heart(Path(words[-1]), _MANY if streaming else CHARACTERS, EACH)
-            workspace = Workspace(Path(words[words.index("--workspace") + 1]), "heart")
-            words += ["--frozen", str(_folder())]
-            if streaming:
-                words += ["--repeat", "1"]
-            else:
-                freeze(Plan(NAME, workspace, Path(words[-1])), _UNCHECKED)
-        return main("perf.releases", comparisons, words, _add_arguments)
+            made = "--workspace" not in words
+            words += ["--workspace", str(_folder())] if made else []
+            words += ["--frozen", str(_folder()), *(["--repeat", "1"] if streaming else [])]
+            workspace, frozen = (Path(words[words.index(name) + 1]) for name in ("--workspace", "--frozen"))
+            # In a process of its own: a child's peak memory is never below its parent's.
+            maker = get_context("spawn").Process(target=_prepare, args=(workspace, frozen, made, streaming))
+            maker.start()
+            maker.join()
+        return main("perf.releases", STREAMING if streaming else COMPARISONS, words, _add_arguments)
+
+
+def _prepare(workspace: Path, frozen: Path, made: bool, streaming: bool) -> None:
+    if made:
+        write_heart(workspace, _MANY if streaming else CHARACTERS, EACH)
+    if not streaming:
+        freeze(Plan(NAME, Workspace(workspace, "heart"), frozen), _UNCHECKED)
 
 
 if __name__ == "__main__":
