@@ -83,9 +83,7 @@ def resolved(node: Any) -> Any:
             target = target[part]
         node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
     made = {
-        key: resolved(value)
-        for key, value in node.items()
-        if key not in ("x-properties-from-vocab", "x-each-property")
+        key: resolved(value) for key, value in node.items() if key not in ("x-properties-from-vocab", "x-each-property")
     }
     if "x-vocab" in node:
         made["enum"] = [*term_ids(node["x-vocab"]), *([None] if "null" in node["type"] else [])]
@@ -104,7 +102,8 @@ class Table:
 
     ``key`` are the columns that name a row; ``file`` the column whose values name the working files
     (None: one file, ``all``); ``rows`` the expected number of rows; ``rows_per`` the expected number
-    for every value of a column; ``filled`` the nullable fields that this benchmark requires.
+    for every value of a column; ``filled`` the nullable fields that this benchmark requires; ``optional``
+    whether the benchmark is whole without it.
     """
 
     name: str
@@ -113,6 +112,7 @@ class Table:
     rows: int | None = None
     rows_per: Mapping[str, int] | None = None
     filled: tuple[str, ...] = ()
+    optional: bool = False
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -179,6 +179,7 @@ def _table(name: str, settings: Mapping[str, Any]) -> Table:
         rows=settings.get("rows"),
         rows_per=settings.get("rows_per"),
         filled=tuple(settings.get("filled", ())),
+        optional=settings.get("optional", False),
     )
 
 

@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from schemas.tables import Table
 from validators.frames import Crossing, Rule, unique_key
-from validators.rules import activations, characters, exclusions, ledgers, memories, questions, scenarios, tasks, users
+from validators.rules import (
+    activations,
+    characters,
+    exclusions,
+    ledgers,
+    memories,
+    questions,
+    reviews,
+    scenarios,
+    tasks,
+    users,
+)
 
 _RULES = {
     "characters": characters.rules,
@@ -19,6 +30,7 @@ _RULES = {
     "exclusions": exclusions.rules,
     "activations": activations.rules,
     "decisions": questions.decision_rules,
+    "reviews": reviews.rules,
     "mcqs": questions.mcq_rules,
     "mcq_keys": questions.key_rules,
     "preferences": tasks.preference_rules,

@@ -12,6 +12,7 @@ import polars as pl
 
 from validators.frames import ROW, Crossing, Rule
 from validators.rules.parts import labels_in_order
+from validators.rules.reviews import decision_crossing
 
 _D_2, _D_3, _DATA = "HEART-BENCH appendix D.2", "HEART-BENCH appendix D.3", "HEART-BENCH released data"
 
@@ -99,6 +100,7 @@ def decision_crossings() -> tuple[Crossing, ...]:
             "is excluded for the character",
             "HEART-BENCH 3.3",
         ),
+        decision_crossing(),
     )
 
 

@@ -1,0 +1,141 @@
+"""One answer of one person, as it came back from a sheet or from Label Studio, made into a row of ``reviews``.
+
+An answer that lacks something, or says two things at once, is not taken: ``UnusableError`` names what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from schemas.tables import Row, record_schema, term_ids
+from validators.review.items import Item
+
+Role = Literal["annotator", "arbitrator"]
+
+# What a person fills in; the names of columns and of controls.
+FIELDS: Mapping[tuple[str, Role], tuple[str, ...]] = {
+    ("decisions", "annotator"): ("suitable", "verdict", "rationale", "edit", "reason"),
+    ("decisions", "arbitrator"): ("ruling", "edit", "reason", "rationale"),
+    ("pairs", "annotator"): ("preference", "rationale"),
+    ("ratings", "annotator"): ("rating", "rationale"),
+}
+
+_OTHER_WAY = {"first": "second", "second": "first"}
+_EMPTY = ("suitable", "verdict", "ruling", "preference", "rating", "reason", "rationale", "edit")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one person gave back for one item; ``given`` has no empty values. ``where`` is told in errors."""
+
+    where: str
+    kind: str
+    item: str
+    digest: str
+    annotator: str
+    given: Mapping[str, str]
+    cancelled: bool = False
+
+
+class UnusableError(ValueError):
+    """An answer that cannot be taken: ``code`` and the reason in words."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+def judgement(answer: Answer, item: Item, role: Role, swapped: bool) -> Row:
+    """The row of ``reviews``, revision 0. Raises UnusableError."""
+    given = dict(answer.given)
+    if given.get("edit") == item.text:
+        del given["edit"]  # the box was opened and left as it was
+    _terms(given)
+    {"decisions": _decision if role == "annotator" else _ruling, "pairs": _pair, "ratings": _rating}[item.kind](given)
+    said: Row = {field: given.get(field) for field in _EMPTY}
+    if said["suitable"]:
+        said["suitable"] = said["suitable"] == "yes"
+    if said["rating"]:
+        said["rating"] = int(said["rating"])
+    if swapped:
+        said["preference"] = _OTHER_WAY[said["preference"]]
+    return {
+        "item": item.name,
+        "digest": item.digest,
+        "role": role,
+        "annotator": answer.annotator,
+        "revision": 0,
+        "kind": item.kind,
+        "row_id": item.row_id,
+        "character_id": item.character_id,
+        "scenario_id": item.scenario_id,
+        "text": item.text,
+        "other_text": item.other_text,
+        "expected": item.expected,
+        **said,
+    }
+
+
+def _terms(given: Mapping[str, str]) -> None:
+    """Raise UnusableError for a term that is not in its list, or a text that is too long."""
+    properties = record_schema("reviews")["properties"]
+    lists = {
+        field: [term for term in properties[field]["enum"] if term] for field in ("verdict", "ruling", "preference")
+    }
+    lists |= {"suitable": ["yes", "no"], "rating": list("12345"), "reason": list(term_ids("review_reasons"))}
+    for field, value in given.items():
+        if field in lists and value not in lists[field]:
+            raise UnusableError("review.unknown_term", f"{field} is {value!r}, expected {', '.join(lists[field])}")
+        most = properties[field].get("maxLength")
+        if most and len(value) > most:
+            raise UnusableError("review.too_long", f"{field} has {len(value)} characters, at most {most} are kept")
+
+
+def _need(given: Mapping[str, str], field: str, when: str) -> None:
+    if field not in given:
+        raise UnusableError("review.incomplete", f"{field} is empty; it is needed {when}")
+
+
+def _forbid(given: Mapping[str, str], field: str, when: str) -> None:
+    if field in given:
+        raise UnusableError("review.contradictory", f"{field} is filled in ({given[field][:40]!r}), {when}")
+
+
+def _decision(given: Mapping[str, str]) -> None:
+    _need(given, "suitable", "first of all")
+    if given["suitable"] == "no":
+        _need(given, "reason", "when the pair is unsuitable")
+        _forbid(given, "verdict", "yet the pair is said to be unsuitable")
+        _forbid(given, "edit", "yet the pair is said to be unsuitable")
+        return
+    _need(given, "verdict", "when the pair is suitable")
+    _forbid(given, "reason", "yet the pair is said to be suitable")
+    if given["verdict"] == "as_is":
+        _forbid(given, "edit", "yet the decision is said to be acceptable as it is")
+    elif given["verdict"] == "with_modifications":
+        _need(given, "edit", "with other words than the decision's, when it is acceptable with modifications")
+    else:
+        _need(given, "rationale", "when the decision is unacceptable")
+
+
+def _ruling(given: Mapping[str, str]) -> None:
+    _need(given, "ruling", "from the arbitrator")
+    if given["ruling"] == "drop":
+        _need(given, "reason", "when the item is dropped")
+        _forbid(given, "edit", "yet the item is dropped")
+        return
+    _forbid(given, "reason", "yet the item is not dropped")
+    if given["ruling"] == "confirm":
+        _forbid(given, "edit", "yet the decision is confirmed")
+    else:
+        _need(given, "edit", "with other words than the decision's, when it is edited or rewritten")
+
+
+def _pair(given: Mapping[str, str]) -> None:
+    _need(given, "preference", "of a pair")
+
+
+def _rating(given: Mapping[str, str]) -> None:
+    _need(given, "rating", "of a rating")

@@ -1,0 +1,131 @@
+"""The outcomes of a review, carried into the table of decisions.
+
+A decision that was adopted or settled gets its gold text and says who many judged it and the digest of what
+they saw; one that was dropped leaves the table (its judgements stay in ``reviews``). Doing it again changes
+nothing. A decision that no longer reads as the people settled it is named, and loses its claim to be reviewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.findings import Finding, Severity
+from schemas.tables import Row
+from schemas.workspace import Workspace
+from validators.review.consensus import Outcome, outcome
+from validators.review.items import Decisions, Item, row_id
+from validators.review.rounds import Round, latest
+
+SOURCE = "HEART-BENCH appendix D.2"
+
+_NOBODY = {"status": "unreviewed", "annotators": 0, "digest": None}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A decision as it stands: the item that counts for it, and what the judgements of that item come to."""
+
+    row: Row
+    item: Item
+    outcome: Outcome
+    finding: Finding | None = None
+
+
+class Review:
+    """What has been judged of a workspace's decisions, held against the decisions as they are now."""
+
+    def __init__(self, space: Workspace, agreed: Round, judged: Sequence[Row]) -> None:
+        self._source = Decisions(space)
+        self._agreed = agreed
+        self._latest = latest(judged)
+        self._all: dict[str, dict[str, list[Row]]] = {}
+        for row in judged:
+            self._all.setdefault(row["row_id"], {}).setdefault(row["digest"], []).append(row)
+
+    def standing(self, decision: Row) -> Standing:
+        """How one decision stands."""
+        fresh = self._source.item(decision)
+        claimed = decision["review"]["digest"]
+        if claimed is None:
+            return Standing(decision, fresh, self._outcome(fresh), self._stale(fresh))
+        rows = self._all.get(fresh.row_id, {}).get(claimed, [])
+        if rows:
+            seen = self._source.item(decision, rows[0]["text"])
+            ours = {rows[0]["text"], *(row["edit"] for row in rows)}
+            if seen.digest == claimed and decision["final_decision"] in ours:
+                return Standing(decision, seen, self._outcome(seen))
+            why = "reads otherwise than it was settled, or person or situation have changed; it counts as unreviewed"
+        else:
+            why = "says that it was reviewed, and nobody's judgement of it is there; it counts as unreviewed"
+        return Standing(decision, fresh, self._outcome(fresh), finding("review.changed", fresh.row_id, why))
+
+    def gone(self, present: Sequence[Row]) -> list[Finding]:
+        """Pairs that are not among the decisions although no judgement drops them."""
+        here = {row_id(row) for row in present}
+        found = []
+        for name, by_digest in sorted(self._all.items()):
+            outcomes = [self._of(rows[0]["item"], digest) for digest, rows in by_digest.items()]
+            if name not in here and not any(each.state == "dropped" for each in outcomes):
+                why = "was judged and is no decision any more; build it again, or it stays history"
+                found.append(finding("review.gone", name, why, "warning"))
+        return found
+
+    def dropped(self) -> dict[str, Outcome]:
+        """The pairs that were dropped, by row id."""
+        found = {}
+        for name, by_digest in sorted(self._all.items()):
+            for digest, rows in by_digest.items():
+                each = self._of(rows[0]["item"], digest)
+                if each.state == "dropped":
+                    found[name] = each
+        return found
+
+    def _of(self, item: str, digest: str) -> Outcome:
+        return outcome(self._latest.get((item, digest), {}).values(), len(self._agreed.annotators))
+
+    def _outcome(self, item: Item) -> Outcome:
+        return self._of(item.name, item.digest)
+
+    def _stale(self, fresh: Item) -> Finding | None:
+        """Judgements of an earlier text of a decision that now reads otherwise."""
+        known = self._all.get(fresh.row_id, {})
+        if not known or fresh.digest in known:
+            return None
+        count = sum(map(len, known.values()))
+        why = f"has changed since it was judged; {count} judgements of what it was are history"
+        return finding("review.changed", fresh.row_id, why, "warning")
+
+
+def apply(space: Workspace, review: Review) -> list[Finding]:
+    """Bring the decisions up to what was judged; the workspace must be locked. Returns what is to be named."""
+    findings: list[Finding] = []
+    present: list[Row] = []
+    for key in space.keys("decisions"):
+        before = list(space.rows("decisions", key))
+        standings = [review.standing(row) for row in before]
+        findings += [each.finding for each in standings if each.finding]
+        after = [row for each in standings if (row := _settled(each))]
+        present += after
+        if after != before:
+            space.write("decisions", after, key)
+    return findings + review.gone(present)
+
+
+def finding(code: str, where: str, why: str, severity: Severity = "error", field: str | None = None) -> Finding:
+    """A finding of the review."""
+    return Finding(code, "decisions", where, field, severity, None, None, why, SOURCE)
+
+
+def _settled(standing: Standing) -> Row | None:
+    """The decision as it shall be; None when it is dropped."""
+    found, row = standing.outcome, standing.row
+    if found.state == "dropped":
+        return None
+    if found.text is None:
+        return row if row["review"]["digest"] is None else _with(row, standing.item.text, _NOBODY)
+    return _with(row, found.text, {"status": found.state, "annotators": found.people, "digest": standing.item.digest})
+
+
+def _with(row: Row, text: str, review: Mapping[str, object]) -> Row:
+    return {**row, "final_decision": text, "review": dict(review)}
