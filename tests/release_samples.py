@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 CHECKS = {"validators": {"rows": 0, "ran": [], "findings": {}, "figures": []}, "audits": {}, "allowed": []}
 
+# Kills at random instants in each of the tests that kill; more of them with ANAMNESIS_KILLS=50.
+KILLS = int(os.environ.get("ANAMNESIS_KILLS", "12"))
+
 RECIPE = ["builders", "run", "heart", "--seed", "7"]
 
 PROVENANCE = {

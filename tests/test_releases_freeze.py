@@ -12,6 +12,7 @@ import orjson
 import pytest
 from release_samples import (
     CHECKS,
+    KILLS,
     RECIPE,
     ROOT,
     command,
@@ -169,7 +170,7 @@ def test_killed_at_any_instant_it_leaves_a_whole_release_or_none_and_the_next_ru
         length = time.monotonic() - start
         expected = files_of(tmp_path / "calm/heart/0.1.0")
         chance, broken = random.Random(7), 0
-        for number in range(12):
+        for number in range(KILLS):
             frozen = tmp_path / str(number)
             argument = f"{tmp_path / 'build'}|{frozen}"
             finished = process.run(argument, seconds=chance.uniform(0.05, 1.05) * length)

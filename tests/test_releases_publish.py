@@ -7,7 +7,7 @@ import fake_hub
 import fsspec
 import orjson
 import pytest
-from release_samples import command, copy_of, files_of, keeper, many_memories, names_in, release_of, small_tables
+from release_samples import KILLS, command, copy_of, files_of, keeper, many_memories, names_in, release_of, small_tables
 
 from releases.manifest import encode, sealed
 from releases.opening import open_release
@@ -100,7 +100,7 @@ def test_killed_at_any_instant_it_leaves_a_whole_copy_or_none_and_the_next_run_m
         assert process.run(f"{release.folder}|file://{tmp_path}/calm")
         length = time.monotonic() - start
         chance, broken = random.Random(7), 0
-        for number in range(12):
+        for number in range(KILLS):
             argument = f"{release.folder}|file://{tmp_path}/{number}"
             finished = process.run(argument, seconds=chance.uniform(0.0, 1.05) * length)
             there = tmp_path / str(number) / "heart/0.1.0"
