@@ -93,9 +93,9 @@ def _list(parsed: argparse.Namespace) -> int:
         problem = each["problem"] or ""
         command.say(
             f"{each['state']:<10}{each['asked_at']}  {each['model']:<20}{used:<26}{each['id']}  {problem}".rstrip(),
-            quiet=parsed.quiet,
+            quiet=parsed.quiet or parsed.json,
         )
-    command.say(f"{len(found):,} of {total:,} requests in {_path(parsed)}", quiet=parsed.quiet)
+    command.say(f"{len(found):,} of {total:,} requests in {_path(parsed)}", quiet=parsed.quiet or parsed.json)
     return command.DONE
 
 
@@ -113,8 +113,10 @@ def _cost(parsed: argparse.Namespace) -> int:
                 "doubt_cost": _sum([account.doubt_cost for account in accounts if account.doubts]),
             }
         )
-    _say_accounts(accounts, parsed.quiet)
-    command.say(f"list prices of {prices.date} ({prices.path.name}), journal {_path(parsed)}", quiet=parsed.quiet)
+    _say_accounts(accounts, parsed.quiet or parsed.json)
+    command.say(
+        f"list prices of {prices.date} ({prices.path.name}), journal {_path(parsed)}", quiet=parsed.quiet or parsed.json
+    )
     return command.DONE
 
 
@@ -152,7 +154,7 @@ def _export(parsed: argparse.Namespace) -> int:
         written = write_jsonl(parsed.file, bookkeeping.exported(read, _filter(parsed)))
     if parsed.json:
         command.print_json({"journal": str(_path(parsed)), "file": str(parsed.file), "requests": written})
-    command.say(f"wrote {written:,} requests to {parsed.file}", quiet=parsed.quiet)
+    command.say(f"wrote {written:,} requests to {parsed.file}", quiet=parsed.quiet or parsed.json)
     return command.DONE
 
 
@@ -171,7 +173,9 @@ def _prune(parsed: argparse.Namespace) -> int:
         command.print_json(document)
     did = "forgot" if parsed.yes else "would forget"
     hint = "" if parsed.yes else ". Add --yes to do it"
-    command.say(f"{did} {found:,} requests, {answered:,} of them answered and paid for{hint}", quiet=parsed.quiet)
+    command.say(
+        f"{did} {found:,} requests, {answered:,} of them answered and paid for{hint}", quiet=parsed.quiet or parsed.json
+    )
     return command.DONE
 
 

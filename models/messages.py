@@ -39,6 +39,8 @@ def run(
     starts: Sequence[Callable[[], Chain[Result]]], settings: BackendSettings, rows: int | None = None
 ) -> Iterator[Result]:
     """Drive the chains on the Messages API; results in the order of ``starts``. Raises as ``backends.run`` says."""
+    if not starts:
+        return
     server = server_address()
     key = api_key(server)
     with journal.opened(settings.journal, settings.concurrency) as opened:

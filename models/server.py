@@ -11,8 +11,8 @@ PUBLIC_SERVER = "https://api.anthropic.com"
 
 
 def server_address() -> str:
-    """The server's address without a trailing slash, Anthropic's by default. Raises RequestError for what is none."""
-    address = os.environ.get("ANTHROPIC_BASE_URL", "").strip().rstrip("/") or PUBLIC_SERVER
+    """The server's address, Anthropic's by default, without a trailing slash or /v1. Raises RequestError."""
+    address = os.environ.get("ANTHROPIC_BASE_URL", "").strip().rstrip("/").removesuffix("/v1") or PUBLIC_SERVER
     try:
         parts = urlsplit(address)
         good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

@@ -29,7 +29,7 @@ from models.journal import read_only
 from schemas.command import print_json, say
 from schemas.randomness import rng_for
 
-_BUILD = ["--char", "CHAR_04", "--count", "60"]
+_BUILD = ["--char", "CHAR_04", "--count", "240"]
 _SERVER = [
     "--latency",
     "0.05",

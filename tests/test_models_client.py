@@ -143,8 +143,9 @@ def test_retry_after_is_understood_by_the_servers_own_clock(headers, seconds):
 def test_the_public_server_is_the_default(monkeypatch):
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
     assert server_address() == "https://api.anthropic.com"
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://localhost:8000/")
-    assert server_address() == "http://localhost:8000"
+    for address in ("http://localhost:8000", "http://localhost:8000/", "http://localhost:8000/v1"):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+        assert server_address() == "http://localhost:8000"
 
 
 @pytest.mark.parametrize("key", ["a\nb", "schlüssel"])

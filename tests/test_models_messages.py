@@ -85,6 +85,11 @@ def test_results_come_in_the_order_of_the_chains(rehearse, settings):
     assert {reply.status for reply in replies} == {"answered"}
 
 
+def test_nothing_to_ask_needs_no_key(settings, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert list(run([], settings)) == []
+
+
 def test_an_answered_request_is_replayed_and_never_sent_again(rehearse, settings):
     api = rehearse()
     first = list(run(stories(6), settings))

@@ -52,7 +52,7 @@ def _serve(parsed: argparse.Namespace) -> int:
     stats = api.stats()
     command.say(
         f"answered {stats['answered']:,} requests, {stats['answered_twice']:,} of them more than once",
-        quiet=parsed.quiet,
+        quiet=parsed.quiet or parsed.json,
     )
     return command.INTERRUPTED
 
@@ -69,7 +69,7 @@ async def _until_interrupted(api: Api, parsed: argparse.Namespace) -> None:
         f"listening at {address}. Point a run at it:\n"
         f"  export ANTHROPIC_BASE_URL={address} ANTHROPIC_API_KEY=rehearsal\n"
         f"what it answered: {address}/_stats",
-        quiet=parsed.quiet,
+        quiet=parsed.quiet or parsed.json,
     )
     with contextlib.suppress(asyncio.CancelledError):
         await server.serve_forever()
