@@ -2,7 +2,7 @@
 
     random    an option drawn by the seed
     longest   the option with the most characters
-    options   a classifier that reads only the options (words and word pairs into a logistic regression), each
+    options   a classifier that reads only the options (its words into a logistic regression), each
               question answered by one that learnt from questions of other scenarios
     nearest   the option most similar to anything remembered (TF-IDF)
     reader    the option that sounds most like the traits inferred from the memories (``evaluators.reader``)
@@ -75,7 +75,7 @@ def _classified(bench: Bench) -> Scores:
     everything, keys = read_bench(bench.release).questions, read_keys(bench.release)
     scenarios = sorted({question.scenario_id for question in everything})
     folds = {scenario: place % min(_FOLDS, len(scenarios)) for place, scenario in enumerate(scenarios)}
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=1 if len(everything) < 50 else 2)
+    words = TfidfVectorizer(sublinear_tf=True, min_df=1 if len(everything) < 50 else 2)
     rows = words.fit_transform(text for question in everything for text in question.texts)
     right = np.array([label == keys[question.id] for question in everything for label in question.labels])
     owner = [question for question in everything for _ in question.labels]

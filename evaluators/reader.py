@@ -13,8 +13,9 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ import numpy.typing as npt
 from evaluators.bench import Bench, Question
 
 TRAITS = ("O", "C", "E", "A", "N")
+_NO_LETTERS = re.compile(r"[^a-z]+")
 _RARE = 6.0  # hits that a mark has to outweigh
 
 Numbers = npt.NDArray[np.float64]
@@ -61,9 +63,13 @@ class Reader:
 
 def _hits(texts: Sequence[str]) -> Numbers:
     """Rows of hits: for each text, the traits' high poles, then their low ones."""
-    patterns = [*_patterns()["high"], *_patterns()["low"]]
-    rows = [[len(pattern.findall(text.casefold())) for pattern in patterns] for text in texts]
-    return np.array(rows, dtype=np.float64).reshape(len(texts), len(patterns))
+    finder, columns = _finder()
+    rows = np.zeros((len(texts), 2 * len(TRAITS)))
+    for row, text in zip(rows, texts, strict=True):
+        plain = f" {_NO_LETTERS.sub(' ', text.casefold())}"
+        for place, _, _ in finder.find_matches_as_indexes(plain, overlapping=True):
+            row[columns[place]] += 1
+    return rows
 
 
 def _marks(hits: Numbers) -> Numbers:
@@ -72,9 +78,14 @@ def _marks(hits: Numbers) -> Numbers:
 
 
 @functools.cache
-def _patterns() -> Mapping[str, tuple[re.Pattern[str], ...]]:
+def _finder() -> tuple[Any, list[int]]:
+    """What finds all stems at once, each at the beginning of a word; and the column each counts in."""
+    from ahocorasick_rs import AhoCorasick
+
     words = tomllib.loads(Path(__file__).with_name("reader.toml").read_text("utf-8"))
-    return {
-        pole: tuple(re.compile(rf"\b(?:{'|'.join(map(re.escape, words[trait][pole]))})") for trait in TRAITS)
-        for pole in ("high", "low")
-    }
+    found = [
+        (f" {stem}", column)
+        for column, (pole, trait) in enumerate((pole, trait) for pole in ("high", "low") for trait in TRAITS)
+        for stem in words[trait][pole]
+    ]
+    return AhoCorasick([stem for stem, _ in found]), [column for _, column in found]

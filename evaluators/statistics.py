@@ -43,8 +43,8 @@ class Paired:
     """
 
     items: int
-    first: float
-    second: float
+    rate_first: float
+    rate_second: float
     only_first: int
     only_second: int
     difference: float
@@ -84,8 +84,8 @@ def paired(first: Answers, second: Answers, groups: Sequence[str], seed: int) ->
     low, high = interval(b - a, groups, seed)
     return Paired(
         items=items,
-        first=float(a.mean()),
-        second=float(b.mean()),
+        rate_first=float(a.mean()),
+        rate_second=float(b.mean()),
         only_first=only_first,
         only_second=only_second,
         difference=float((b - a).mean()),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from evaluators.reporting.charts import strip
+from evaluators.reporting.charts import interval, percent, strip
 from evaluators.reporting.parts import SETTINGS, Report, counted, people, section, table
 from evaluators.results import Result
 from schemas.tables import Row, vocabulary
@@ -86,6 +86,20 @@ def audits(report: Report) -> str:
             for code, count, name in left
         ]
         body += table(["Finding", "In", "Let pass because", "Rows"], rows, numbers=3)
+    rates = [(name, figure) for name, one in kinds for figure in one["figures"]]
+    if rates:
+        cells = [
+            [
+                escape(figure["name"]),
+                escape(name),
+                f"{figure['items']:,}",
+                percent(figure["rate"]),
+                interval(figure),
+                percent(figure["chance"]),
+            ]
+            for name, figure in rates
+        ]
+        body += table(["Measured", "In", "Of", "Rate", "95 %", "By chance"], cells, numbers=2)
     return section(
         "audits", "Audits of the release", body, "From the manifest: what was found in the rows when they were frozen."
     )

@@ -43,6 +43,11 @@ def percent(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{100 * value:.{digits}f} %"
 
 
+def points(value: float) -> str:
+    """A difference in points of a per cent, with a sign that is as wide as a plus."""
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
 def interval(share: Share) -> str:
     """An interval for people."""
     return "–" if share["rate"] is None else f"{100 * share['low']:.1f}–{100 * share['high']:.1f}"
@@ -88,7 +93,7 @@ def _dot(mark: Mark, most: float) -> str:
 def lines(columns: Sequence[str], series: Sequence[tuple[str, str, Sequence[float | None]]], most: float) -> str:
     """A line a series over named columns; a series is its class, its name and a share a column."""
     step = 100 / len(columns)
-    drawn = "".join(_polyline(*one, step, most, place) for place, one in enumerate(series))
+    drawn = "".join(_polyline(*one, step, most, dash) for one, dash in zip(series, dashes(series), strict=True))
     grid = "".join(f'<path class="grid" d="M0 {100 - 100 * tick / most:.3f}H100"/>' for tick in _ticks(most))
     ticks = "".join(f'<span style="bottom:{_at(tick, most)}">{round(100 * tick)}</span>' for tick in _ticks(most))
     names = "".join(f"<span>{escape(column)}</span>" for column in columns)
@@ -99,20 +104,35 @@ def lines(columns: Sequence[str], series: Sequence[tuple[str, str, Sequence[floa
     )
 
 
-def _polyline(series: str, name: str, values: Sequence[float | None], step: float, most: float, place: int) -> str:
+def _polyline(series: str, name: str, values: Sequence[float | None], step: float, most: float, dash: str) -> str:
     points = [
         (step * (column + 0.5), 100 - 100 * value / most, value)
         for column, value in enumerate(values)
         if value is not None
     ]
     path = " ".join(f"{'L' if index else 'M'}{x:.3f} {y:.3f}" for index, (x, y, _) in enumerate(points))
-    dash = _DASHES[place % len(_DASHES)]
     marks = "".join(
         f'<path class="point {series}" d="M{x:.3f} {y:.3f}h.001" data-value="{value:.6f}" data-most="{most}">'
         f"<title>{escape(name)}: {percent(value)}</title></path>"
         for x, y, value in points
     )
     return f'<path class="line {series}" d="{path}"{f" stroke-dasharray={dash!r}" if dash else ""}/>{marks}'
+
+
+def dashes(series: Sequence[tuple[str, str, Sequence[float | None]]]) -> list[str]:
+    """A dash pattern a line: those of one colour differ."""
+    seen: dict[str, int] = {}
+    made = []
+    for name, _, _ in series:
+        made.append(_DASHES[seen.get(name, 0) % len(_DASHES)])
+        seen[name] = seen.get(name, 0) + 1
+    return made
+
+
+def sample(series: str, dash: str) -> str:
+    """A piece of a line, for a legend."""
+    stroke = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<svg class="sample" viewBox="0 0 30 8" aria-hidden="true"><path class="line {series}" d="M0 4H30"{stroke}/></svg>'
 
 
 def radar(spokes: Sequence[str], series: Sequence[tuple[str, str, Sequence[float | None]]], most: float) -> str:
