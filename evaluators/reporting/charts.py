@@ -132,7 +132,8 @@ def dashes(series: Sequence[tuple[str, str, Sequence[float | None]]]) -> list[st
 def sample(series: str, dash: str) -> str:
     """A piece of a line, for a legend."""
     stroke = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<svg class="sample" viewBox="0 0 30 8" aria-hidden="true"><path class="line {series}" d="M0 4H30"{stroke}/></svg>'
+    line = f'<path class="line {series}" d="M0 4H30"{stroke}/>'
+    return f'<svg class="sample" viewBox="0 0 30 8" aria-hidden="true">{line}</svg>'
 
 
 def radar(spokes: Sequence[str], series: Sequence[tuple[str, str, Sequence[float | None]]], most: float) -> str:

@@ -15,6 +15,7 @@ from evaluators.comparing import comparison
 from evaluators.reporting.page import page
 from evaluators.reporting.parts import Report
 from evaluators.results import demand_release, names, read_results
+from evaluators.settings import SETTINGS
 from releases import open_release
 from releases.names import FROZEN
 from schemas.command import DONE, print_json, say
@@ -39,6 +40,7 @@ def run(parsed: argparse.Namespace) -> int:
     results = read_results(parsed.results)
     release = open_release(parsed.release or results[0]["release"]["name"], parsed.frozen)
     demand_release(release, results[0])
+    results.sort(key=lambda result: (SETTINGS.index(result["run"]["setting"]), -result["figures"]["overall"]["rate"]))
     report = Report(read_bench(release), results, names(results), comparison(results, parsed.seed))
     text = page(report).encode()
     write_whole(parsed.out, [text])

@@ -16,7 +16,7 @@ from evaluators.prompting import situation
 from evaluators.results import Result
 from schemas.tables import term_ids, vocabulary
 
-_SHOWN = 400  # characters of a memory's beginning
+_SHOWN = 200  # characters of a memory's beginning
 
 
 def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[str, Any]:
@@ -25,18 +25,20 @@ def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[
     answered = [{item["question_id"]: item for item in result["items"]} for result in results]
     used = {one["id"] for run in answered for item in run.values() for one in item["memories"] if one["text"] is None}
     remembered = [memory for own in bench.memories.values() for memory in own if memory.id in used]
+    places = {memory.id: place for place, memory in enumerate(remembered)}
     return {
         "runs": list(names),
         "stages": {stage: labels.get(stage, stage) for stage in term_ids("scenario_stages")},
         "scenarios": {name: {"name": row["name"], "text": situation(row)} for name, row in bench.scenarios.items()},
-        "memories": {
-            memory.id: {
-                "when": memory.timeline,
-                "what": f"{memory.context}: {memory.summary}",
-                "text": memory.text[:_SHOWN] + ("…" if len(memory.text) > _SHOWN else ""),
-            }
+        "memories": [
+            [
+                memory.id,
+                memory.timeline,
+                f"{memory.context}: {memory.summary}",
+                memory.text[:_SHOWN] + ("…" if len(memory.text) > _SHOWN else ""),
+            ]
             for memory in remembered
-        },
+        ],
         "questions": [
             {
                 "id": question.id,
@@ -46,7 +48,7 @@ def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[
                 "age": question.age,
                 "options": [list(pair) for pair in zip(question.labels, question.texts, strict=True)],
                 "gold": next(run[question.id]["gold"] for run in answered if question.id in run),
-                "runs": [_answer(run.get(question.id)) for run in answered],
+                "runs": [_answer(run.get(question.id), places) for run in answered],
             }
             for question in bench.questions
             if any(question.id in run for run in answered)
@@ -54,7 +56,7 @@ def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[
     }
 
 
-def _answer(item: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _answer(item: Mapping[str, Any] | None, places: Mapping[str, int]) -> dict[str, Any] | None:
     if item is None:
         return None
     return {
@@ -64,8 +66,14 @@ def _answer(item: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "why": item["reason"],
         "reply": item["reply"],
         "eligible": item["eligible"],
-        "memories": [[one["id"], one["score"], one["text"]] for one in item["memories"]],
+        "memories": [_memory(one, places) for one in item["memories"]],
     }
+
+
+def _memory(one: Mapping[str, Any], places: Mapping[str, int]) -> list[Any]:
+    """A memory that was retrieved: its place in the list, or its id with the text that was shown instead."""
+    score = None if one["score"] is None else round(one["score"], 3)
+    return [places[one["id"]], score] if one["text"] is None else [one["id"], score, one["text"]]
 
 
 def encoded(document: Any) -> str:

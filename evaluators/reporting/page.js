@@ -70,12 +70,11 @@
 
   function memories(run) {
     const items = element("ol", null, "memories");
-    for (const [id, score, text] of run.memories) {
-      const known = data.memories[id];
+    for (const [which, score, shown] of run.memories) {
+      const [id, when, what, text] = typeof which === "number" ? data.memories[which] : [which, "", "", shown];
       const item = element("li");
-      const place = known ? known.when + ", " : "";
-      item.append(element("span", place + id + (score === null ? "" : ", " + score.toFixed(3)) + "  "));
-      item.append(text !== null ? text : known ? known.what + " — " + known.text : "");
+      item.append(element("span", [when, id, score === null ? "" : score.toFixed(3)].filter(Boolean).join(", ") + "  "));
+      item.append(what ? what + " — " + text : text);
       items.append(item);
     }
     return items;

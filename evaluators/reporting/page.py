@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.reporting import about, drill, plots, sections
-from evaluators.reporting.charts import percent
+from evaluators.reporting.charts import percent, points
 from evaluators.reporting.parts import Report
 
 _HERE = Path(__file__).parent
@@ -56,8 +56,8 @@ def _head(report: Report) -> str:
         f"<strong>{escape(best[0])}</strong>, chooses the character’s own decision in "
         f"<strong>{percent(overall['rate'])}</strong> of {overall['items']:,} questions "
         f"(95 % interval {100 * overall['low']:.1f}–{100 * overall['high']:.1f}). That is {verdict} the best baseline "
-        f"without a model, <em>{escape(floor['baseline'])}</em>: {100 * floor['difference']:+.1f} points "
-        f"[{100 * floor['low']:+.1f}, {100 * floor['high']:+.1f}]."
+        f"without a model, <em>{escape(floor['baseline'])}</em>: {points(floor['difference'])} points "
+        f"[{points(floor['low'])}, {points(floor['high'])}]."
     )
     return (
         f'<p class="eyebrow">{escape(report.manifest["title"])}</p><h1>{escape(str(release.name))}</h1>'

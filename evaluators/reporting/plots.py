@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from evaluators.reporting.charts import Line, Mark, ceiling, dots, legend, lines, matrix, percent, radar
+from evaluators.reporting.charts import Line, Mark, ceiling, dashes, dots, legend, lines, matrix, percent, radar, sample
 from evaluators.reporting.parts import Report, people, section, table
 from evaluators.results import Result
 from evaluators.statistics import share
@@ -29,7 +29,7 @@ def by_model(report: Report) -> str:
     models = sorted({result["run"]["model"] for result in report.results})
     if len(models) >= 3:
         series = [(f"s-{name}", name, _accuracies(report.of_setting(name), models)) for name in report.settings]
-        body += radar(models, series, most)
+        body += radar(models, series, ceiling([value for _, _, values in series for value in values]))
     return section("figure-4", "Accuracy by model and setting", body, "As in the paper’s Figure 4.")
 
 
@@ -67,7 +67,10 @@ def by_stage(report: Report) -> str:
         for name, result in shown
     ]
     most = ceiling([value for _, _, values in series for value in values])
-    rows = [[escape(name), *(percent(value, 0).replace(" %", "") for value in values)] for _, name, values in series]
+    rows = [
+        [sample(colour, dash) + escape(name), *(percent(value, 0).replace(" %", "") for value in values)]
+        for (colour, name, values), dash in zip(series, dashes(series), strict=True)
+    ]
     more = f" The {len(shown)} best of {len(report.results)} runs." if len(report.results) > len(shown) else ""
     body = lines([term["label"] for term in terms], series, most) + table(
         ["Run, %", *(term["label"] for term in terms)], rows

@@ -6,9 +6,11 @@ release or a result goes through ``escape``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
-from evaluators.reporting.charts import interval, percent
+from evaluators.reporting.charts import interval, percent, points
 from evaluators.reporting.parts import Report, section, table
 
 _FLOORS = {
@@ -34,7 +36,7 @@ def results(report: Report) -> str:
                 interval(figures["overall"]),
                 percent(figures["answered"]["rate"]),
                 f"{states['scored']} / {states['unscored']} / {states['failed']}",
-                f"{100 * floor['difference']:+.1f} ({escape(floor['baseline'])})",
+                f"{points(floor['difference'])} ({escape(floor['baseline'])})",
                 _p(floor["p"]),
             ]
         )
@@ -56,20 +58,12 @@ def results(report: Report) -> str:
 
 def comparisons(report: Report) -> str:
     """Paired differences, what could have been detected, and rank correlations between settings."""
-    rows = [
-        [
-            f"{escape(pair['second'])} <small>against {escape(pair['first'])}</small>",
-            f"{100 * pair['difference']:+.1f}",
-            f"{100 * pair['low']:+.1f} to {100 * pair['high']:+.1f}",
-            _p(pair["p"]),
-            f"{100 * pair['detectable']:.1f}",
-            f"{pair['only_second']} / {pair['only_first']}",
-            f"{pair['items']:,}",
-        ]
-        for pair in report.compared["pairs"]
-    ]
-    if not rows:
+    pairs = report.compared["pairs"]
+    if not pairs:
         return ""
+    best = max(zip(report.names, report.results, strict=True), key=lambda one: one[1]["figures"]["overall"]["rate"])[0]
+    first = [pair for pair in pairs if best in (pair["first"], pair["second"])]
+    others = [pair for pair in pairs if pair not in first]
     head = ["Runs", "Points", "95 %", "p", "Detectable", "Only this / other right", "Questions"]
     note = (
         '<p class="note">Points of accuracy on the questions both runs asked. The interval resamples whole scenarios; '
@@ -82,7 +76,23 @@ def comparisons(report: Report) -> str:
         for pair in report.compared["settings"]
     ]
     told = f"<p>Rank correlation of models between settings (Spearman): {'; '.join(ranks)}.</p>" if ranks else ""
-    return section("comparisons", "Differences", table(head, rows) + note + told)
+    body = table(head, [_compared(pair) for pair in first]) + note
+    if others:
+        rest = table(head, [_compared(pair) for pair in others])
+        body += f"<details><summary>The other {len(others)} pairs</summary>{rest}</details>"
+    return section("comparisons", "Differences", body + told)
+
+
+def _compared(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{escape(pair['second'])} <small>against {escape(pair['first'])}</small>",
+        points(pair["difference"]),
+        f"{points(pair['low'])} to {points(pair['high'])}",
+        _p(pair["p"]),
+        f"{100 * pair['detectable']:.1f}",
+        f"{pair['only_second']} / {pair['only_first']}",
+        f"{pair['items']:,}",
+    ]
 
 
 def orders(report: Report) -> str:
