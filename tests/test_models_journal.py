@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 import os
 import pty
 import random
@@ -174,7 +173,7 @@ def test_killed_at_any_instant_a_run_goes_on_to_the_same_bytes_and_pays_nothing_
     with running(Rehearsal(latency=0.01)) as (address, api):
         for most in sorted(chance.sample(range(1, 70), 2)):
             started = _program(tmp_path / "killed", address)
-            _wait_for(functools.partial(_enough, api, most, started))
+            _wait_for(started, lambda most=most: api.stats()["answered"] >= most)
             started.kill()
             started.wait()
         assert _program(tmp_path / "killed", address).wait(60) == 0
@@ -189,7 +188,7 @@ def test_killed_while_batches_are_under_way_a_run_collects_them_and_submits_noth
     with running(Rehearsal(batch_seconds=0.3)) as (address, api):
         for batches in (1, 2):
             started = _program(tmp_path, address, "--batch")
-            _wait_for(lambda most=batches: api.stats()["batches"] >= most)
+            _wait_for(started, lambda most=batches: api.stats()["batches"] >= most)
             started.kill()
             started.wait()
         assert _program(tmp_path, address, "--batch").wait(60) == 0
@@ -198,14 +197,10 @@ def test_killed_while_batches_are_under_way_a_run_collects_them_and_submits_noth
     assert orjson.loads((tmp_path / "said.json").read_bytes())[39][1]
 
 
-def _enough(api, most, started):
-    return api.stats()["answered"] >= most or started.poll() is not None
-
-
 def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
     with running(Rehearsal(latency=0.01)) as (address, api):
         started = _program(tmp_path, address)
-        _wait_for(lambda: api.stats()["answered"] >= 5)
+        _wait_for(started, lambda: api.stats()["answered"] >= 5)
         started.send_signal(signal.SIGINT)
         assert started.wait(60) == 130
         counted = "SELECT count(replies.key), sum(doubts) FROM requests LEFT JOIN replies USING (key)"
@@ -218,7 +213,7 @@ def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
 def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path):
     with running(Rehearsal(latency=600.0)) as (address, api):
         started = _program(tmp_path, address, stderr=subprocess.PIPE)
-        _wait_for(lambda: api.stats()["received"] >= 4)
+        _wait_for(started, lambda: api.stats()["received"] >= 4)
         started.send_signal(signal.SIGINT)
         assert b"finishing 4 requests in flight" in started.stderr.readline()
         started.send_signal(signal.SIGINT)
@@ -255,10 +250,14 @@ def _query(path, sql):
         return [tuple(row) for row in read(sql)]
 
 
-def _wait_for(true):
+def _wait_for(process, true):
+    """Until it is true, or the process has ended."""
     end = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end, "nothing happened for a minute"
+    while not true() and time.monotonic() < end:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.02)
+            return
+    assert true(), "nothing happened for a minute"
 
 
 def _run(capsys, *words):
