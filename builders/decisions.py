@@ -51,37 +51,33 @@ def of_character(
     failures: list[Failure] = []
     for scenario, memories in situations:
         request = _request(character, scenario, memories, blueprints, seed)
-        reply = yield from ask(request, check=_wrong)
-        if reply.status != "answered":
+        reply = yield from ask(request, check=functools.partial(_wrong, character, scenario))
+        if reply.status == "answered":
+            rows.append(_row(character, scenario, reply.answer, built(request, reply, seed, backend)))
+        else:
             failures.append(failure(request, reply))
-            continue
-        rows.append(
-            {
-                "character_id": character["character_id"],
-                "scenario_id": scenario["id"],
-                "stage": scenario["stage"],
-                "inner_consciousness": {part: reply.answer[part] for part in _TRACE},
-                "final_decision": reply.answer["final_decision"],
-                "review": {"status": "unreviewed", "annotators": 0, "digest": None},
-                "published": [],
-                "provenance": built(request, reply, seed, backend),
-            }
-        )
     return rows, failures
 
 
-def _wrong(answer: Row) -> str | None:
+def _row(character: Row, scenario: Row, answer: Row, provenance: Row | None) -> Row:
+    return {
+        "character_id": character["character_id"],
+        "scenario_id": scenario["id"],
+        "stage": scenario["stage"],
+        "inner_consciousness": {part: answer[part] for part in _TRACE},
+        "final_decision": answer["final_decision"],
+        "review": {"status": "unreviewed", "annotators": 0, "digest": None},
+        "published": [],
+        "provenance": provenance,
+    }
+
+
+def _wrong(character: Row, scenario: Row, answer: Row) -> str | None:
     """What the decision audit finds in an answer, as the reason to ask again; None when nothing."""
     from audits import audit
 
-    row = {
-        "character_id": "CHAR_00",
-        "scenario_id": "SCN_X_1",
-        "final_decision": answer["final_decision"],
-        "inner_consciousness": {part: answer[part] for part in _TRACE},
-    }
-    errors = [found.message for found in audit("decisions", [row]) if found.severity == "error"]
-    return "; ".join(errors) or None
+    found = audit("decisions", [_row(character, scenario, answer, None)])
+    return "; ".join(finding.message for finding in found if finding.severity == "error") or None
 
 
 def _request(
