@@ -98,10 +98,10 @@ def _summary(bank: Mapping[str, Any], memories: Sequence[Row], rng: Random) -> s
 
 
 def _lowered(context: str) -> str:
-    """A memory's setting in the middle of a sentence; a proper name keeps its capital."""
-    first = context.split()[0]
-    usual = first in {"A", "An", "The", "In", "On", "At", "By", "Under", "Behind", "After", "Before", "My", "Our"}
-    return (context[0].lower() + context[1:] if usual else context).rstrip(".")
+    """A memory's setting in the middle of a sentence; one that begins with a proper name keeps its capital."""
+    first, _, rest = context.partition(" ")
+    named = len(first) > 1 and rest[:1].isupper() and not first.endswith(",")
+    return (context if named else context[0].lower() + context[1:]).rstrip(".")
 
 
 def _tone(bank: Mapping[str, Any], memories: Sequence[Row], scenario: Row, rng: Random) -> str:
