@@ -24,8 +24,9 @@ State = Literal["scored", "unscored", "failed"]
 FIELDS = ("choice", "decision_choice", "answer")
 
 _SHORTEST = 20  # characters of an option that count as repeating it
+_NOUN = re.compile(r"[ \t]+(?!(?:or|and|because|since|as|but|is|seems|fits)\b)[a-z]")  # what follows an article
 _NOT = r"\bnot|n['’]t|\bnever|\bneither|\bnor|\brather than|\binstead of|\bexcept|\bunlike"
-_NEGATION = re.compile(rf"(?:{_NOT})\W+(?:\w+\W+){{0,3}}$", re.I)
+_NEGATION = re.compile(rf"(?:{_NOT})[^\w.!?;:\n]+(?:\w+[^\w.!?;:\n]+){{0,3}}$", re.I)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _declared(text: str, labels: Sequence[str]) -> list[str]:
     found = []
     for match in said.finditer(text):
         chosen = next(group for group in match.groups() if group)
-        article = chosen == "A" and re.match(r"[ \t]+[a-z]", text[match.end() :])
+        article = chosen == "A" and _NOUN.match(text, match.end())
         if not article and not _NEGATION.search(text[: match.start()]):
             found.append(chosen)
     first = re.match(rf"{opening}([{''.join(labels)}])[)\].:][\s*]", text)

@@ -1,0 +1,232 @@
+"""The first track on small releases: what reaches a model, what counts, what is kept."""
+
+import json
+
+import orjson
+import pytest
+from evaluator_samples import SPEC, evaluate, result_at, small_release, wide_tables
+from release_samples import release_of, small_tables
+
+from evaluators.settings import SETTINGS
+
+MODEL = "claude-haiku-4-5"
+LOCAL = tuple(name for name in SETTINGS if name != "mem0")
+
+
+def answer(choice):
+    return json.dumps({"reasoning": "So it seems.", "choice": choice})
+
+
+@pytest.fixture
+def small(tmp_path):
+    return small_release(tmp_path)
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_that_gives_the_character_away_reaches_a_prompt(tmp_path, rehearse):
+    asked = []
+
+    def compose(body):
+        asked.append(body)
+        return answer("A")
+
+    rehearse(compose=compose)
+    for setting in LOCAL:
+        assert evaluate(tmp_path, "choice", "--setting", setting, "--model", MODEL, "--quiet", "--orders", 2) == 0
+    tables = small_tables()
+    # Equal prompts are asked once, whatever the setting they come from.
+    assert all(any(c["character_id"] in json.dumps(body) for body in asked) for c in tables["characters"])
+    late = [memory["content_full"] for memory in tables["memories"] if memory["age"] > 10]
+    assert late
+    for body in asked:
+        text = json.dumps([body["messages"], body["system"]], ensure_ascii=False)
+        for character in tables["characters"]:
+            hidden = [
+                character["label"],
+                character["description"],
+                character["self_value_logic"],
+                character["occupation_rationale"],
+                *character["core_patterns"],
+                character["archetype"],
+                *(f'"{trait}": {value}' for trait, value in character["big_five"].items()),
+            ]
+            assert [part for part in hidden if part in text] == []
+        for memory in tables["memories"]:
+            assert memory["psych_conclusion"] not in text
+            assert memory["behavior_policy"] not in text
+        assert [memory for memory in late if memory[:80] in text] == []
+        whose = {name for name in (c["character_id"] for c in tables["characters"]) if name in text}
+        assert len(whose) <= 1
+        for word in ("gold", "answer_key", "source_character", "is_correct", "annotation_reference"):
+            assert word not in text
+
+
+@pytest.mark.usefixtures("small")
+def test_vanilla_says_nothing_of_the_person(tmp_path, rehearse):
+    asked = []
+    rehearse(compose=lambda body: asked.append(json.dumps(body)) or answer("A"))
+    evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet")
+    tables = small_tables()
+    for text in asked:
+        assert not any(c["character_id"] in text or c["occupation"] in text for c in tables["characters"])
+        assert not any(m["content_full"][:60] in text for m in tables["memories"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "state", "choice"),
+    [
+        (answer("C"), "scored", "C"),
+        ("I choose option C.", "scored", "C"),
+        ("A person like this stays.", "unscored", None),
+        ("Answer: A. Or answer: B.", "unscored", None),
+        ("Die Person bleibt.", "unscored", None),
+        ('{"choice": ["A", "B"]}', "unscored", None),
+    ],
+)
+@pytest.mark.usefixtures("small")
+def test_a_reply_is_scored_or_unscored_and_never_guessed(tmp_path, rehearse, reply, state, choice):
+    rehearse(compose=lambda body: reply)
+    out = tmp_path / "result.json"
+    code = evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet", "--out", out)
+    result = result_at(out)
+    assert code == (0 if state == "scored" else 1)
+    assert {(item["state"], item["choice"]) for item in result["items"]} == {(state, choice)}
+    assert result["figures"]["states"][state] == len(result["items"])
+    right = sum(item["gold"] == choice for item in result["items"])
+    assert result["figures"]["overall"]["hits"] == right
+
+
+@pytest.mark.usefixtures("small")
+def test_what_was_answered_is_not_asked_again(tmp_path, rehearse):
+    asked = []
+    rehearse(compose=lambda body: asked.append(1) or answer("B"))
+    words = ["--setting", "naive_rag", "--model", MODEL, "--quiet", "--out"]
+    assert evaluate(tmp_path, "choice", "--limit", 2, *words, tmp_path / "half.json") == 0
+    assert len(asked) == 2
+    assert evaluate(tmp_path, "choice", *words, tmp_path / "whole.json") == 0
+    assert len(asked) == 4
+    assert evaluate(tmp_path, "choice", *words, tmp_path / "again.json") == 0
+    assert len(asked) == 4
+    assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "again.json").read_bytes()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_model_that_reads_keeps_its_option_in_every_order(tmp_path, rehearse):
+    def compose(body):
+        text = body["messages"][-1]["content"]
+        text = text if isinstance(text, str) else text[0]["text"]
+        options = dict(part.split(". ", 1) for part in text.split("# Options\n\n")[1].split("\n\n")[:4])
+        return answer(min(options, key=lambda label: options[label]))
+
+    rehearse(compose=compose)
+    out = tmp_path / "result.json"
+    evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet", "--orders", 4, "--out", out)
+    told = result_at(out)["figures"]["orders"]
+    assert (told["same"]["hits"], told["same"]["items"]) == (4, 4)
+    assert told["places"] == [4, 4, 4, 4]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_model_that_likes_a_letter_is_found_out_by_the_orders(tmp_path, rehearse):
+    rehearse(compose=lambda body: answer("A"))
+    out = tmp_path / "result.json"
+    evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet", "--orders", 4, "--out", out)
+    result = result_at(out)
+    assert result["figures"]["orders"]["same"]["hits"] == 0
+    assert result["figures"]["orders"]["places"] == [16, 0, 0, 0]
+    assert sum(one["hits"] for one in result["figures"]["orders"]["accuracy"]) == 4
+
+
+@pytest.mark.parametrize("name", ["random", "longest", "options", "nearest", "reader"])
+def test_baselines_run_as_models_and_are_the_same_every_time(tmp_path, name):
+    release_of(tmp_path, SPEC, wide_tables())
+    words = ["--setting", "recent", "--model", f"offline:{name}", "--quiet", "--out"]
+    assert evaluate(tmp_path, "choice", *words, tmp_path / "one.json") == 0
+    assert evaluate(tmp_path, "choice", *words, tmp_path / "two.json") == 0
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    result = result_at(tmp_path / "one.json")
+    assert set(result["baselines"]) == {"random", "longest", "options", "nearest", "reader"}
+    assert all(share["items"] == 24 for share in result["figures"]["baselines"].values())
+    if name == "longest":
+        questions = {row["question_id"]: row["options"] for row in wide_tables()["mcqs"]}
+        for item in result["items"]:
+            options = {option["label"]: option["content"] for option in questions[item["question_id"]]}
+            assert len(options[item["choice"]]) == max(map(len, options.values()))
+
+
+def test_the_nearest_baseline_takes_the_option_that_was_remembered(tmp_path):
+    tables = small_tables()
+    gold = {row["question_id"]: row["answer"] for row in tables["mcq_keys"]}
+    for question in tables["mcqs"]:
+        right = next(o["content"] for o in question["options"] if o["label"] == gold[question["question_id"]])
+        own = next(m for m in tables["memories"] if m["character_id"] == question["character_id"] and m["age"] == 8)
+        own["content_full"] = right
+    release_of(tmp_path, SPEC, tables)
+    out = tmp_path / "result.json"
+    evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:random", "--quiet", "--out", out)
+    assert result_at(out)["figures"]["baselines"]["nearest"]["rate"] == 1
+
+
+def test_memories_of_the_future_change_nothing_that_is_retrieved(tmp_path):
+    tables = small_tables()
+    release_of(tmp_path / "one", SPEC, tables)
+    other = orjson.loads(orjson.dumps(tables))
+    for memory in other["memories"]:
+        if memory["age"] > 10:
+            memory["content_summary"] = "Another evening altogether"
+    release_of(tmp_path / "two", SPEC, other)
+    found = []
+    for root in (tmp_path / "one", tmp_path / "two"):
+        evaluate(
+            root, "choice", "--setting", "recent", "--model", "offline:reader", "--quiet", "--out", root / "r.json"
+        )
+        found.append([item["memories"] for item in result_at(root / "r.json")["items"]])
+    assert found[0] == found[1]
+    assert all(len(memories) == 2 for memories in found[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--setting", "vanila", "--model", "m"], "unknown setting 'vanila'"),
+        (["--setting", "recent", "--model", "offline:redaer"], "Did you mean: offline:reader"),
+        (["--setting", "recent", "--model", "offline:random", "--k", "4000"], "--k 4000 is more than there is"),
+        (["--setting", "vanilla", "--model", "offline:reader"], "reads memories"),
+        (["--setting", "vanilla", "--model", "offline:random", "--k", "3"], "--k without memories"),
+        (["--setting", "naive_rag", "--model", "offline:random", "--embedder", "word2vec"], "unknown embedder"),
+    ],
+)
+@pytest.mark.usefixtures("small")
+def test_a_wrong_request_is_told_in_one_line(tmp_path, capsys, words, said):
+    assert evaluate(tmp_path, "choice", *words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1 and said in error
+
+
+def test_a_release_without_memories_serves_vanilla_and_refuses_the_rest(tmp_path, capsys):
+    tables = small_tables()
+    release_of(tmp_path, SPEC, {**tables, "memories": [], "activations": [], "characters": []})
+    out = tmp_path / "result.json"
+    assert (
+        evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:options", "--quiet", "--out", out) == 0
+    )
+    assert result_at(out)["baselines"]["reader"] is None
+    assert evaluate(tmp_path, "choice", "--setting", "naive_rag", "--model", "offline:random") == 2
+    assert "needs memories and characters" in capsys.readouterr().err
+
+
+def test_a_release_that_does_not_verify_is_refused(tmp_path, capsys):
+    release = small_release(tmp_path)
+    path = release.paths("mcqs")[0]
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:random") == 2
+    assert "does not verify" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small")
+def test_json_is_one_document_and_carries_the_digest(tmp_path, capsys):
+    assert evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:random", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["release"]["name"] == SPEC and len(document["release"]["content_digest"]) == 64
+    assert document["figures"]["questions"] == 4
