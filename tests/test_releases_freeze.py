@@ -3,6 +3,7 @@
 import os
 import random
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -42,6 +43,11 @@ def work(argument):
     build, frozen = map(pathlib.Path, argument.split("|"))
     freeze(Plan(parse_name("heart@0.1.0"), Workspace(build, "heart"), frozen), CHECKS)
 """
+
+
+@pytest.fixture(scope="module")
+def parent(tmp_path_factory):
+    return release_of(tmp_path_factory.mktemp("parent"), "heart@0.1.0", small_tables())
 
 
 def test_the_same_rows_give_the_same_bytes_in_another_process_and_order(tmp_path):
@@ -141,8 +147,8 @@ def test_the_manifest_says_who_made_which_rows_and_who_reviewed_them(tmp_path):
         ("0.1.1", lambda tables: None, None),
     ],
 )
-def test_the_version_has_to_be_as_large_a_step_as_the_change(tmp_path, version, change, refusal):
-    release_of(tmp_path, "heart@0.1.0", small_tables())
+def test_the_version_has_to_be_as_large_a_step_as_the_change(parent, tmp_path, version, change, refusal):
+    shutil.copytree(parent.folder.parent, tmp_path / "frozen/heart")
     tables = small_tables()
     change(tables)
     if refusal is None:
@@ -163,7 +169,7 @@ def test_a_parent_that_does_not_verify_stops_the_freeze(tmp_path):
 
 
 def test_killed_at_any_instant_it_leaves_a_whole_release_or_none_and_the_next_run_makes_it(tmp_path):
-    write_workspace(tmp_path / "build", {**small_tables(), "memories": many_memories(4000)})
+    write_workspace(tmp_path / "build", {**small_tables(), "memories": many_memories(1500)})
     with keeper(FREEZE) as process:
         start = time.monotonic()
         assert process.run(f"{tmp_path / 'build'}|{tmp_path / 'calm'}")

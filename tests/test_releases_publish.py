@@ -93,7 +93,7 @@ def work(argument):
 
 
 def test_killed_at_any_instant_it_leaves_a_whole_copy_or_none_and_the_next_run_makes_it(tmp_path):
-    release = release_of(tmp_path, "heart@0.1.0", {**small_tables(), "memories": many_memories(4000)})
+    release = release_of(tmp_path, "heart@0.1.0", {**small_tables(), "memories": many_memories(1500)})
     expected = files_of(release.folder)
     with keeper(PUBLISH) as process:
         start = time.monotonic()

@@ -10,8 +10,9 @@ import sys
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from release_samples import ROOT, command, files_of, release_of, small_tables
+from release_samples import ROOT, files_of, release_of, small_tables
 
+from releases.__main__ import main
 from releases.query import connect, examples, query, views
 from schemas.errors import RequestError
 
@@ -145,30 +146,39 @@ def test_the_lock_holds_without_the_check_of_statements(release):
             connection.execute(sql)
 
 
-def test_results_come_as_table_csv_json_and_parquet(release, tmp_path):
+@pytest.fixture
+def asked(release, capfdbinary):
+    """What the verb prints for these words, as bytes."""
+
+    def ask(*words):
+        assert main(["query", str(release.folder), *map(str, words)]) == 0
+        return capfdbinary.readouterr().out
+
+    return ask
+
+
+def test_results_come_as_table_csv_json_and_parquet(release, asked, tmp_path):
     sql = "SELECT id, age, age / 2 AS half, triggers, sum(age) OVER () AS total, NULL AS none FROM memories LIMIT 3"
     expected = query(release, sql)
-    as_json = orjson.loads(command("query", release.folder, sql, "--json").stdout)
-    assert as_json == [{**row, "total": int(row["total"])} for row in expected.to_pylist()]
-    rows = list(csv.DictReader(io.StringIO(command("query", release.folder, sql, "--format", "csv").stdout)))
+    assert orjson.loads(asked(sql, "--json")) == [{**row, "total": int(row["total"])} for row in expected.to_pylist()]
+    rows = list(csv.DictReader(io.StringIO(asked(sql, "--format", "csv").decode())))
     assert [row["id"] for row in rows] == expected["id"].to_pylist()
     assert [orjson.loads(row["triggers"]) for row in rows] == expected["triggers"].to_pylist()
-    assert command("query", release.folder, sql, "--format", "parquet", "--out", tmp_path / "r.parquet").returncode == 0
+    assert asked(sql, "--format", "parquet", "--out", tmp_path / "r.parquet") == b""
     assert pq.read_table(tmp_path / "r.parquet").equals(expected)
-    table = command("query", release.folder, sql).stdout.splitlines()
+    assert pq.read_table(io.BytesIO(asked(sql, "--format", "parquet"))).equals(expected)
+    table = asked(sql).decode().splitlines()
     assert len(table) == 5 and table[0].split() == ["id", "age", "half", "triggers", "total", "none"]
 
 
-def test_columns_of_the_same_name_are_all_kept(release):
-    done = command("query", release.folder, "SELECT 1 AS a, 2 AS a", "--json")
-    assert sorted(orjson.loads(done.stdout)[0].values()) == [1, 2]
+def test_columns_of_the_same_name_are_all_kept(asked):
+    assert sorted(orjson.loads(asked("SELECT 1 AS a, 2 AS a", "--json"))[0].values()) == [1, 2]
 
 
-def test_the_examples_are_printed_as_commands_that_work(release):
-    shown = orjson.loads(command("query", release.folder, "--examples", "--json").stdout)
+def test_the_examples_are_printed_as_commands_that_work(asked):
+    shown = orjson.loads(asked("--examples", "--json"))
     assert len(shown) >= 12 and all({"title", "sql"} == each.keys() for each in shown)
-    told = command("query", release.folder, "--examples")
-    assert told.stdout.count("python -m releases query") == len(shown)
+    assert asked("--examples").count(b"python -m releases query") == len(shown)
 
 
 def test_a_long_query_can_be_interrupted(release):
