@@ -2,7 +2,7 @@
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.delimited import FIELDS, parse, render, without_last
@@ -56,6 +56,7 @@ My breath stands in front of me.
 IDS = ("MEM_04_0001", "MEM_04_0002")
 
 
+@settings(max_examples=40)
 @given(several)
 def test_what_is_rendered_is_read_back(memories):
     found = parse(render(memories), [row["id"] for row in memories])
@@ -63,6 +64,7 @@ def test_what_is_rendered_is_read_back(memories):
     assert found.good == {row["id"]: {name: row[name] for name in FIELDS} for row in memories}
 
 
+@settings(max_examples=40)
 @given(several, line, line)
 def test_words_around_the_blocks_change_nothing(memories, before, after):
     ids = [row["id"] for row in memories]
@@ -70,6 +72,7 @@ def test_words_around_the_blocks_change_nothing(memories, before, after):
     assert parse(text, ids) == parse(render(memories), ids)
 
 
+@settings(max_examples=40)
 @given(several)
 def test_memories_in_json_are_read_too(memories):
     ids = [row["id"] for row in memories]
@@ -77,6 +80,7 @@ def test_memories_in_json_are_read_too(memories):
         assert parse(f"Here they are:\n{text}\nDone.", ids).good == parse(render(memories), ids).good
 
 
+@settings(max_examples=40)
 @given(several, st.sampled_from(["context", "triggers", "emotion_signature", "content_full"]))
 def test_a_single_field_is_rendered_and_read_alone(memories, name):
     fields = (name, "ledger_refs") if name == "content_full" else (name,)

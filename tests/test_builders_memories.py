@@ -4,6 +4,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from validators.records import failures
 
 ROOT = Path(__file__).resolve().parents[1]
 COUNT = 40
+WRITTEN = (0, 1)  # 1: written, and findings remain; that none remain is a promise of its own
 LIMITED = """
 import resource, runpy, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -70,7 +72,7 @@ def built(tmp_path_factory):
     """A finished workspace of two characters, written by one process without being disturbed."""
     folder = tmp_path_factory.mktemp("built")
     arguments = ["--char", "CHAR_04", "--char", "CHAR_01", "--count", str(COUNT), "--workers", "1"]
-    assert memories.main(["--workspace", str(folder), "--quiet", *arguments]) == 0
+    assert memories.main(["--workspace", str(folder), "--quiet", *arguments]) in WRITTEN
     return folder
 
 
@@ -109,27 +111,30 @@ def test_no_error_is_left_in_what_was_written(built):
 
 def test_two_workers_write_the_same_bytes(built, tmp_path):
     arguments = ["--char", "CHAR_01", "--char", "CHAR_04", "--count", str(COUNT), "--workers", "2"]
-    assert memories.main(["--workspace", str(tmp_path), "--quiet", *arguments]) == 0
+    assert memories.main(["--workspace", str(tmp_path), "--quiet", *arguments]) in WRITTEN
     assert tree(tmp_path) == tree(built)
 
 
 def test_a_run_killed_ten_times_ends_with_the_same_bytes(built, tmp_path):
     arguments = ["--char", "CHAR_04", "--char", "CHAR_01", "--count", str(COUNT), "--workers", "2"]
     rng = random.Random(20)
+    began = time.monotonic()
+    subprocess.run(command(tmp_path / "undisturbed", *arguments), cwd=ROOT)
+    took = time.monotonic() - began
     kills = 0
     for _ in range(10):
-        process = subprocess.Popen(command(tmp_path, *arguments), cwd=ROOT, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command(tmp_path / "killed", *arguments), cwd=ROOT, stderr=subprocess.DEVNULL)
         try:
-            process.wait(timeout=rng.uniform(0.15, 1.2))
+            process.wait(timeout=rng.uniform(0.2, 0.9) * took)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
             kills += 1
-        for path in (tmp_path / "heart/memories").glob("CHAR_*.jsonl"):
+        for path in (tmp_path / "killed/heart/memories").glob("CHAR_*.jsonl"):
             assert len(path.read_bytes().splitlines()) == COUNT
-    assert kills >= 1
-    assert subprocess.run(command(tmp_path, *arguments), cwd=ROOT).returncode == 0
-    assert tree(tmp_path) == tree(built)
+    assert kills >= 3
+    assert subprocess.run(command(tmp_path / "killed", *arguments), cwd=ROOT).returncode in WRITTEN
+    assert tree(tmp_path / "killed") == tree(tmp_path / "undisturbed") == tree(built)
 
 
 def test_windows_that_are_there_are_not_written_again(built, tmp_path, run):
@@ -164,7 +169,7 @@ def test_a_part_that_was_damaged_is_written_again(tmp_path, built, run):
 def test_one_stage_is_written_alone_and_the_others_join_it(built, tmp_path, run):
     arguments = ["--char", "CHAR_04", "--count", str(COUNT)]
     code, document, _ = run(tmp_path, *arguments, "--stage", "adolescence")
-    assert code == 0
+    assert code in WRITTEN
     assert {row["stage"] for row in rows_of(tmp_path)} == {"adolescence"}
     assert sum(stage["rows"] for stage in document["stages"]) == len(rows_of(tmp_path))
     run(tmp_path, *arguments)
@@ -174,7 +179,8 @@ def test_one_stage_is_written_alone_and_the_others_join_it(built, tmp_path, run)
 def test_document_counts_what_was_written(built, run):
     code, document, said = run(built, "--char", "CHAR_04", "--count", str(COUNT))
     rows = rows_of(built)
-    assert code == 0 and said == ""
+    assert code == 0 and document["open"] == {}, "findings remain"
+    assert said == ""
     assert {one["stage"]: one["rows"] for one in document["stages"]} == {
         term["id"]: Counter(row["stage"] for row in rows)[term["id"]] for term in vocabulary("memory_stages")
     }
@@ -183,14 +189,14 @@ def test_document_counts_what_was_written(built, run):
     assert one["mean_length"] == round(sum(len(row["content_full"]) for row in rows) / COUNT, 1)
     assert (one["target_length"], one["target_intensity"]) == (2927.0, 0.652)
     assert Path(one["file"]).read_bytes().count(b"\n") == COUNT
-    assert document["open"] == {} and document["duplicates"]["open"] == 0 and document["missing"] == 0
+    assert document["duplicates"]["open"] == 0 and document["missing"] == 0
 
 
 def test_summary_is_a_table_for_people(built, capsys):
-    assert memories.main(["--workspace", str(built), "--char", "CHAR_04", "--count", str(COUNT)]) == 0
+    assert memories.main(["--workspace", str(built), "--char", "CHAR_04", "--count", str(COUNT)]) in WRITTEN
     said = capsys.readouterr()
     assert said.out == ""
-    for words in ("School age (6-12)", "Table 8", "Table 7", "C-Low", "near-duplicates: 0", "CHAR_04.jsonl"):
+    for words in ("School age (6-12)", "Table 8", "Table 7", "C-Low", "near-duplicates: ", "CHAR_04.jsonl"):
         assert any(words in line for line in said.err.splitlines()), words
 
 
@@ -238,7 +244,7 @@ def test_memories_of_the_users_own_are_kept_and_counted(built, tmp_path, run):
     write_rows(tmp_path, own)
     code, document, _ = run(tmp_path, "--char", "CHAR_04", "--count", "20")
     rows = rows_of(tmp_path)
-    assert code == 0 and len(rows) == 20
+    assert code in WRITTEN and len(rows) == 20
     assert [row for row in rows if row["provenance"] is None] == own
     assert len({row["id"] for row in rows}) == 20
     assert document["characters"][0]["rows"] == 20
@@ -266,7 +272,7 @@ def test_built_memories_that_a_person_changed_are_not_overwritten(tmp_path, run)
     code, _, said = run(tmp_path, *arguments)
     assert code == 2 and "were changed since they were built" in said and "--fresh" in said
     assert path.read_bytes() == changed
-    assert run(tmp_path, *arguments, "--fresh")[0] == 0
+    assert run(tmp_path, *arguments, "--fresh")[0] in WRITTEN
     assert rows_of(tmp_path) == rows
 
 
@@ -279,7 +285,7 @@ def test_own_character_goes_through_the_whole_pipeline(tmp_path, run, capsys):
     (tmp_path / "mine.toml").write_text("\n".join(lines), "utf-8")
     assert personas.main(["--workspace", str(tmp_path), "--spec", str(tmp_path / "mine.toml"), "--quiet"]) == 0
     code, document, _ = run(tmp_path, "--char", "CHAR_12", "--count", "12")
-    assert code == 0 and document["characters"][0]["rows"] == 12
+    assert code in WRITTEN and document["characters"][0]["rows"] == 12
     assert {row["character_id"] for row in rows_of(tmp_path, "CHAR_12")} == {"CHAR_12"}
 
 
@@ -310,5 +316,5 @@ def test_full_disk_ends_in_one_line_and_the_run_goes_on_later(built, tmp_path):
     assert full.returncode == 3
     assert full.stderr.startswith("error: ") and full.stderr.count("\n") == 1 and "Free some room" in full.stderr
     assert not list((tmp_path / "heart/memories").glob("*.jsonl")) and not list(tmp_path.rglob(".*.part"))
-    assert memories.main(["--workspace", str(tmp_path), "--quiet", *arguments]) == 0
+    assert memories.main(["--workspace", str(tmp_path), "--quiet", *arguments]) in WRITTEN
     assert tree(tmp_path) == tree(built)
