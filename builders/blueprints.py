@@ -52,13 +52,16 @@ def _drafts(path: Path) -> dict[str, tuple[Mapping[str, Any], Path]]:
         raise RequestError("missing file", path, mend="Check the path of --blueprints") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RequestError("malformed TOML", path, expected=str(error), mend="Mend that line") from None
-    if not isinstance(entries, list) or not entries:
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise RequestError("no blueprints", path, expected="[[blueprint]] entries", mend="See builders/seeds/scenarios")
     found: dict[str, tuple[Mapping[str, Any], Path]] = {}
     for position, entry in enumerate(entries, 1):
         stage, number = entry.get("stage"), entry.get("number")
         if stage not in term_ids("scenario_stages"):
             raise unknown("stage", str(stage), term_ids("scenario_stages"), f"{path}, blueprint {position}")
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= 999:
+            where = f"{path}, blueprint {position}"
+            raise RequestError("no number", where, field="number", expected="1 to 999", mend="Give it one of its own")
         scenario_id = f"SCN_{stage.upper()}_{number}"
         if scenario_id in found:
             raise RequestError("blueprint given twice", path, row=scenario_id, mend="Give one of them another number")
@@ -72,7 +75,7 @@ def _whole(scenario_id: str, drafts: Mapping[str, tuple[Mapping[str, Any], Path]
     if base is None:
         return entry
     if base not in drafts:
-        raise unknown("blueprint", base, drafts, f"{path}, row {scenario_id}, field based_on")
+        raise unknown("blueprint", str(base), drafts, f"{path}, row {scenario_id}, field based_on")
     if base in (*trail, scenario_id):
         circle = " -> ".join((*trail, scenario_id, base))
         raise RequestError("circle of blueprints", path, row=scenario_id, field="based_on", expected=circle)

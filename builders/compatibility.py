@@ -24,6 +24,8 @@ from schemas.errors import RequestError, unknown
 from schemas.tables import Row
 from schemas.workspace import Workspace
 
+_COLUMNS = ("character_id", "scenario_id", "reason")
+
 
 def exclusions(scenarios: Sequence[Row], ledgers: Sequence[Row], characters: Sequence[Row]) -> list[Row]:
     """The pairs that cannot be, one row each, with the first requirement that fails."""
@@ -84,17 +86,20 @@ def _distance(fact: Row, age: int) -> int:
 def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> list[Row]:
     """The pairs of a block list. Raises RequestError naming line and column for what is not known."""
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            entries = list(csv.DictReader(lines))
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines, restval="")
+            entries = list(reader)
     except FileNotFoundError:
         raise RequestError("missing file", path, mend="Check the path of --block") from None
     except UnicodeDecodeError:
         raise RequestError("file in another encoding", path, expected="UTF-8", mend="Save it as UTF-8") from None
+    except csv.Error as error:
+        raise RequestError("malformed CSV", path, expected=str(error), mend="Mend it") from None
+    if not set(_COLUMNS) <= set(reader.fieldnames or ()):
+        expected = f"columns {', '.join(_COLUMNS)}"
+        raise RequestError("block list without its columns", path, expected=expected, mend="Add a header line")
     rows = []
     for line, entry in enumerate(entries, 2):
-        if not {"character_id", "scenario_id", "reason"} <= entry.keys():
-            expected = "columns character_id, scenario_id, reason"
-            raise RequestError("block list without its columns", path, expected=expected, mend="Add a header line")
         for column, known in (("character_id", characters), ("scenario_id", scenarios)):
             if entry[column] not in known:
                 raise unknown(column, entry[column], known, f"{path}:{line}")
@@ -105,23 +110,19 @@ def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> 
 
 def settle(space: Workspace, block: Path | None, fresh: bool) -> Outcome:
     """Bring the table up to date."""
-    digest = made_from(
-        space,
-        ("characters", "ledgers", "scenarios"),
-        block=block.read_text("utf-8") if block and block.is_file() else None,
-    )
+    tables = ("characters", "ledgers", "scenarios")
+    made_from(space, tables)  # names a table that is missing
+    characters, scenarios = list(space.rows("characters")), list(space.rows("scenarios"))
+    named = blocked(block, [c["character_id"] for c in characters], [s["id"] for s in scenarios]) if block else []
+    digest = made_from(space, tables, block=named)
 
     def make() -> list[Row]:
-        characters, scenarios = list(space.rows("characters")), list(space.rows("scenarios"))
         found = exclusions(scenarios, list(space.rows("ledgers")), characters)
         pairs = {(row["character_id"], row["scenario_id"]): row for row in found}
-        if block:
-            for row in blocked(block, [c["character_id"] for c in characters], [s["id"] for s in scenarios]):
-                pairs.setdefault((row["character_id"], row["scenario_id"]), row)
+        for row in named:
+            pairs.setdefault((row["character_id"], row["scenario_id"]), row)
         return list(pairs.values())
 
-    if block and not block.is_file():
-        blocked(block, (), ())
     return settle_table(space, "exclusions", digest, make, fresh)
 
 
