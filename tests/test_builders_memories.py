@@ -115,8 +115,8 @@ def test_two_workers_write_the_same_bytes(built, tmp_path):
     assert tree(tmp_path) == tree(built)
 
 
-def test_a_run_killed_ten_times_ends_with_the_same_bytes(built, tmp_path):
-    arguments = ["--char", "CHAR_04", "--char", "CHAR_01", "--count", str(COUNT), "--workers", "2"]
+def test_a_run_killed_ten_times_ends_with_the_same_bytes(tmp_path):
+    arguments = ["--char", "CHAR_04", "--count", str(COUNT), "--workers", "2"]
     rng = random.Random(20)
     began = time.monotonic()
     subprocess.run(command(tmp_path / "undisturbed", *arguments), cwd=ROOT)
@@ -134,7 +134,7 @@ def test_a_run_killed_ten_times_ends_with_the_same_bytes(built, tmp_path):
             assert len(path.read_bytes().splitlines()) == COUNT
     assert kills >= 3
     assert subprocess.run(command(tmp_path / "killed", *arguments), cwd=ROOT).returncode in WRITTEN
-    assert tree(tmp_path / "killed") == tree(tmp_path / "undisturbed") == tree(built)
+    assert tree(tmp_path / "killed") == tree(tmp_path / "undisturbed")
 
 
 def test_windows_that_are_there_are_not_written_again(built, tmp_path, run):
