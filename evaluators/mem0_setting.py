@@ -127,9 +127,9 @@ def _excerpt(hit: Mapping[str, Any], by_id: Mapping[str, Memory]) -> Excerpt:
 
 @contextlib.contextmanager
 def _store(how: Mem0) -> Iterator[Any]:
-    """A store in a folder of its own that goes when it is closed; nothing is written in the user's home."""
+    """A store that goes when it is closed; nothing is written in the user's home folder."""
     with tempfile.TemporaryDirectory(prefix="anamnesis-mem0-") as folder:
-        store = _package(folder).from_config(_config(how, Path(folder)))
+        store = _package(how.folder / "home").from_config(_config(how, Path(folder)))
         store.embedding_model = _adapter(how.embedder)
         try:
             yield store
@@ -138,15 +138,18 @@ def _store(how: Mem0) -> Iterator[Any]:
                 store.vector_store.client.close()
 
 
-def _package(folder: str) -> Any:
+def _package(home: Path) -> Any:
     # Read when the package is imported: without them it reports to its makers and writes to the home folder.
     os.environ["MEM0_TELEMETRY"] = "False"
-    os.environ["MEM0_DIR"] = folder
+    os.environ["MEM0_DIR"] = str(home)
     try:
         from mem0 import Memory as Package  # type: ignore[import-not-found,unused-ignore]
+        from mem0.memory import telemetry  # type: ignore[import-not-found,unused-ignore]
         from mem0.utils.factory import EmbedderFactory  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         raise RequestError("mem0 is not installed", mend="Run: pip install 'anamnesis[mem0]'") from None
+    if telemetry.MEM0_TELEMETRY:
+        raise RequestError("mem0 was imported with its telemetry on", mend="Import evaluators before it")
     EmbedderFactory.provider_to_class[_PROVIDER] = "evaluators.mem0_setting.NoEmbedder"
     return Package
 

@@ -80,6 +80,10 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._post(f"/session/{self._session}/actions", {"actions": [{"type": "key", "id": "k", "actions": actions}]})
 
+    def settle(self) -> None:
+        """Wait until the page has done what an event started."""
+        self.run("return new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
+
     def complaints(self) -> list[str]:
         """What the page's console holds: errors of scripts, anything that was refused."""
         return [entry["message"] for entry in self._post(f"/session/{self._session}/se/log", {"type": "browser"})]
