@@ -41,7 +41,9 @@ class MemoryPlan:
 
     ``number`` is unique within the character and rises with age; ``intensity`` in [0, 1], two decimals;
     ``pattern`` is the index (0-7) of the core pattern the memory turns on, None for tiers C and D (plain
-    life). ``season``, ``weekday`` and ``part_of_day`` are where in the calendar it lies.
+    life). ``season``, ``weekday`` and ``part_of_day`` are where in the calendar it lies. ``turn`` counts the
+    memories of one life stage, domain and kind (events of tiers A and B, plain days of C and D), from 0: a
+    writer that takes its material in turns repeats none before all has been used.
     """
 
     id: str
@@ -56,6 +58,7 @@ class MemoryPlan:
     season: str
     weekday: str
     part_of_day: str
+    turn: int
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def plan(
     patterns = _patterns(tiers, rng)
     intensities = _intensities(character, tiers, preset, rng)
     numbers = _free_numbers(existing)
+    turns = _turns(ages, tiers, domains)
     return [
         MemoryPlan(
             id=memory_id(who, number),
@@ -104,10 +108,11 @@ def plan(
             tier=tier,
             intensity=intensity,
             pattern=pattern,
+            turn=turn,
             **_slots(age, domain, rng),
         )
-        for number, age, tier, domain, pattern, intensity in zip(
-            numbers, ages, tiers, domains, patterns, intensities, strict=False
+        for number, age, tier, domain, pattern, intensity, turn in zip(
+            numbers, ages, tiers, domains, patterns, intensities, turns, strict=False
         )
     ]
 
@@ -242,6 +247,17 @@ def _patterns(tiers: Sequence[str], rng: random.Random) -> list[int | None]:
         deck = deck or rng.sample(range(PATTERNS), PATTERNS)
         chosen.append(deck.pop())
     return chosen
+
+
+def _turns(ages: Sequence[int], tiers: Sequence[str], domains: Sequence[str]) -> list[int]:
+    """The place of each memory among those of its life stage, domain and kind, from 0."""
+    seen: Counter[tuple[str, str, bool]] = Counter()
+    turns = []
+    for age, tier, domain in zip(ages, tiers, domains, strict=True):
+        key = (memory_stage(age)["id"], domain, tier in _PATTERN_TIERS)
+        turns.append(seen[key])
+        seen[key] += 1
+    return turns
 
 
 def _intensities(character: Row, tiers: Sequence[str], preset: str, rng: random.Random) -> list[float]:

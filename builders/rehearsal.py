@@ -85,6 +85,7 @@ def _plan(character: Row, found: re.Match[str]) -> MemoryPlan:
         season=found["season"],
         weekday=found["weekday"],
         part_of_day=found["part"],
+        turn=int(found["number"]),  # the prompt does not tell; any order will do for a rehearsal
     )
 
 

@@ -78,7 +78,7 @@ class Writer:
         }
 
     def rewrite(self, row: Row, plan: MemoryPlan, field: str, code: str, attempt: int) -> Any:
-        """Another value for one field, in other words and about the same event; a new one for each ``attempt`` (from 1).
+        """Another value for one field, about the same event; a new one for each ``attempt`` (from 1).
 
         ``code`` is the finding to mend. Whatever it is, the answer is the same here: the field is drawn
         again. A new ``content_full`` mentions the facts that ``row`` lists. Raises ValueError for a field

@@ -56,17 +56,17 @@ def frame(character: Row, ledger: Sequence[Row], plan: MemoryPlan, seed: int) ->
     """The frame of one memory. Raises RequestError when the banks have no scene for it."""
     cast = Cast(ledger, plan.age, language(plan.age))
     rng = rng_for(seed, "heart", "frame", plan.id)
-    scene = _scene(character["character_id"], plan, cast, seed)
+    scene, variant = _scene(character["character_id"], plan, cast, seed)
     when = moment(plan, scene)
     handles = {name: rng.choice(values) for name, values in scene.once.items()}
-    handles |= rng.choice(scene.variants)
+    handles |= variant
     handles = {**_trade(cast, plan.age, rng), **handles}
     weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
     return Frame(plan, scene, handles, _members(scene, cast, rng), when, weather, archetype(character))
 
 
 def archetype(character: Row) -> str:
-    """The voice a character speaks with: its own archetype, or for a user's own character that of its most extreme trait."""
+    """The voice a character speaks with: its archetype's; for a user's own, that of its most extreme trait."""
     named = str(character["archetype"])
     if named != "Custom":
         return named
@@ -76,7 +76,8 @@ def archetype(character: Row) -> str:
     return f"{trait}-{'High' if value > 0.5 else 'Low'}"
 
 
-def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> Scene:
+def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> tuple[Scene, Mapping[str, str]]:
+    """The scene of a memory and one set of its handles: all fitting scenes in turn, then their next sets."""
     fitting = [
         scene
         for scene in scenes()
@@ -93,10 +94,10 @@ def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> Scene:
             row=plan.id,
             mend="Add a scene whose cast the ledger can fill",
         )
-    order = rng_for(seed, "heart", "scenes", f"{who}/{plan.domain}/{plan.tier}").sample(
-        range(len(fitting)), len(fitting)
-    )
-    return fitting[order[plan.number % len(fitting)]]
+    rng = rng_for(seed, "heart", "scenes", f"{who}/{plan.stage}/{plan.domain}")
+    rounds, place = divmod(plan.turn, len(fitting))
+    scene = rng.sample(fitting, len(fitting))[place]
+    return scene, scene.variants[(rounds + rng.randrange(len(scene.variants))) % len(scene.variants)]
 
 
 def _members(scene: Scene, cast: Cast, rng: random.Random) -> dict[str, Member]:
