@@ -28,7 +28,8 @@ _FORMS = {
     "she": {"he": "she", "him": "her", "his": "her", "hers": "hers", "himself": "herself", "was": "was", "has": "has"},
     "he": {"he": "he", "him": "him", "his": "his", "hers": "his", "himself": "himself", "was": "was", "has": "has"},
     "they": {
-        "he": "they", "him": "them", "his": "their", "hers": "theirs", "himself": "themselves", "was": "were", "has": "have",
+        "he": "they", "him": "them", "his": "their", "hers": "theirs",
+        "himself": "themselves", "was": "were", "has": "have",
     },
     "it": {"he": "it", "him": "it", "his": "its", "hers": "its", "himself": "itself", "was": "was", "has": "has"},
 }  # fmt: skip
