@@ -4,8 +4,8 @@
     inspect eval evaluators/inspect_tasks.py@heart_choice --model anthropic/claude-sonnet-4-6 \
         -T release=heart@0.1.0 -T setting=naive_rag
 
-Accuracy counts what could not be read as wrong, as ``python -m evaluators choice`` does; ``scored`` is the
-share that could. Grouped accuracies are by character and by stage.
+Accuracy counts what could not be read as wrong, as ``python -m evaluators choice`` does. Grouped accuracies are by
+character and by stage.
 """
 
 from __future__ import annotations

@@ -105,6 +105,9 @@ def evaluate(
     if not bench.release.tables.get("decisions"):
         raise RequestError("no decisions", bench.release.name, mend="Take a release that has them")
     decisions = {(row["character_id"], row["scenario_id"]): row for row in bench.release.rows("decisions")}
+    for question in bench.questions:
+        if (question.character_id, question.scenario_id) not in decisions:
+            raise RequestError("question without a decision", bench.release.name, row=question.id)
     models = asking(parsed, subject=parsed.model, judge=parsed.judge, screen=setting.manager)
     retrieved = retrieve(bench, setting, evaluations(parsed), models)
     judged = _judged(bench, setting, parsed, decisions, retrieved, models)

@@ -112,7 +112,8 @@ def situation(scenario: Mapping[str, Any]) -> str:
     """A scenario as it is told to a model: title, place, background, and what forces the decision."""
     setting, trigger = scenario["setting"], scenario["trigger_event"]
     lines = [
-        f"{scenario['name']}. {setting['location']}; {setting['time']}; {setting['atmosphere']}.",
+        str(scenario["name"]),
+        f"Where and when: {setting['location']}; {setting['time']}; {setting['atmosphere']}",
         "",
         scenario["context_text"],
         "",
