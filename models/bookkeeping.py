@@ -19,12 +19,14 @@ _JOINED = "requests LEFT JOIN replies USING (key)"
 _USED = """
 SELECT role, model, coalesce(batch, 0), count(*), count(replies.key), sum(doubts), coalesce(sum(metered = 0), 0),
        coalesce(sum(input_tokens), 0), coalesce(sum(cache_write_tokens), 0), coalesce(sum(cache_read_tokens), 0),
-       coalesce(sum(output_tokens), 0), sum(doubts * most_tokens), sum(doubts * max_tokens), sum(in_flight)
+       coalesce(sum(output_tokens), 0), sum(doubts * most_tokens), sum(doubts * max_tokens),
+       sum(in_flight AND replies.key IS NULL)
 FROM {} WHERE {} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
 
 _LISTED = """
-SELECT id, role, model, server, asked_at, received_at, problem, doubts, in_flight, coalesce(batch, 0) AS batch,
+SELECT id, role, model, server, asked_at, received_at, problem, doubts,
+       in_flight AND replies.key IS NULL AS in_flight, coalesce(batch, 0) AS batch,
        CASE WHEN replies.key IS NULL THEN 'open' ELSE 'answered' END AS state,
        input_tokens, cache_write_tokens, cache_read_tokens, output_tokens, hex(key) AS key
 FROM {} WHERE {} ORDER BY id, asked_at, key LIMIT ?

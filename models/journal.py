@@ -282,7 +282,6 @@ def _insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered
                 usage.cache_write_tokens, usage.cache_read_tokens, usage.output_tokens,
             ),
         )  # fmt: skip
-        connection.execute("UPDATE requests SET in_flight = 0, problem = NULL WHERE key = ?", (one.key,))
 
 
 def _as_row(kept: Answered) -> dict[str, Any]:

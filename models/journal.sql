@@ -19,7 +19,7 @@ CREATE TABLE requests (
   fixed BLOB REFERENCES fixed,
   body TEXT NOT NULL,                    -- JSON: the body without "system"
   asked_at TEXT NOT NULL,
-  in_flight INTEGER NOT NULL,            -- 1 from before it is sent until something is known of it
+  in_flight INTEGER NOT NULL,            -- 1: was about to be sent; 0: was given up. Of no account once answered
   doubts INTEGER NOT NULL DEFAULT 0,     -- times it was sent and no reply was seen: may have been billed
   most_tokens INTEGER NOT NULL,          -- upper bound on what one such time was billed: input …
   max_tokens INTEGER NOT NULL,           -- … and output
