@@ -88,14 +88,14 @@ def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> 
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines, restval="")
-            entries = list(reader)
+            columns, entries = reader.fieldnames or (), list(reader)
     except FileNotFoundError:
         raise RequestError("missing file", path, mend="Check the path of --block") from None
     except UnicodeDecodeError:
         raise RequestError("file in another encoding", path, expected="UTF-8", mend="Save it as UTF-8") from None
     except csv.Error as error:
         raise RequestError("malformed CSV", path, expected=str(error), mend="Mend it") from None
-    if not set(_COLUMNS) <= set(reader.fieldnames or ()):
+    if not set(_COLUMNS) <= set(columns):
         expected = f"columns {', '.join(_COLUMNS)}"
         raise RequestError("block list without its columns", path, expected=expected, mend="Add a header line")
     rows = []

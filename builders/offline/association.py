@@ -32,6 +32,9 @@ _PRESSURE = {"Low": 0.2, "Medium": 0.4, "High": 0.6, "Very High": 0.8, "Extreme"
 
 # How much the narrative's likeness counts against variety when memories are ranked.
 _VARIETY = 0.35
+# Cosine of narratives above which two memories carry the same thing: the second comes after all others.
+_SAME = 0.9
+_LAST = 1e6
 
 
 class Associations:
@@ -104,6 +107,7 @@ def rank(known: Associations, scores: Matrix, positions: Sequence[int], target: 
     for _ in range(min(target, len(positions))):
         crowd = np.array([crowded.get(stage, 0) for stage in stages])
         worth = np.where(left, strength - _VARIETY * 10 * nearest - 0.03 * crowd, -np.inf)
+        worth -= np.where(nearest > _SAME, _LAST, 0.0)
         best = int(np.argmax(worth))  # the first of equals is the earliest
         left[best] = False
         crowded[stages[best]] = crowded.get(stages[best], 0) + 1
