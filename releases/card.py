@@ -73,7 +73,7 @@ def body(manifest: Manifest, drawn: list[Drawn]) -> str:
         "place": (FROZEN / manifest["name"] / manifest["version"]).as_posix(),
         "split": SPLIT,
         "default_table": said["default_table"],
-        "example": examples(rows)[0].sql,
+        "example": next((each.sql for each in examples(rows)), f"SELECT * FROM {said['default_table']} LIMIT 5"),
         "honesty": _honesty(manifest, said),
         "tables": _tables(manifest),
         "built": _built(manifest),

@@ -178,7 +178,9 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``freeze``."""
     made.add_argument("release", metavar="NAME@X.Y.Z", help="benchmark and the version it gets")
     add_frozen(made)
-    made.add_argument("--allow", action="append", default=[], metavar="CODE", help="let an error pass; needs --why")
+    made.add_argument(
+        "--allow", action="append", nargs="+", default=[], metavar="CODE", help="let errors of these codes pass"
+    )
     made.add_argument("--why", action="append", default=[], metavar="TEXT", help="the reason; one for each --allow")
     made.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="date to print on the card (default: none)")
 
@@ -193,7 +195,8 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     name = parse_name(args.release)
     if len(args.allow) != len(args.why) or not all(why.strip() for why in args.why):
-        raise RequestError("--allow without its reason", expected="one --why TEXT for each --allow CODE")
+        raise RequestError("--allow without its reason", expected="one --why TEXT for each --allow")
+    allowances = [gate.Allowance(code, why) for codes, why in zip(args.allow, args.why, strict=True) for code in codes]
     workspace = Workspace(args.workspace, name.benchmark)
     if not workspace.folder.is_dir():
         raise RequestError("no working rows", workspace.folder, mend=f"Build {name.benchmark} first")
@@ -204,7 +207,7 @@ def run(args: argparse.Namespace) -> int:
         )
     with workspace.lock():
         say(f"checking {workspace.folder}", quiet=args.quiet)
-        outcome = gate.check(workspace, [gate.Allowance(*pair) for pair in zip(args.allow, args.why, strict=True)])
+        outcome = gate.check(workspace, allowances)
         if outcome.open:
             return _refuse(args, name, outcome.open)
         say(f"writing {plan.folder}", quiet=args.quiet)
