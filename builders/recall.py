@@ -25,7 +25,7 @@ Found = tuple[list[Row], list[Failure]]
 
 def budget_ratio(eligible: int) -> float:
     """The share of the eligible memories the coarse step aims at: min(0.5, 75 / eligible)."""
-    return min(MOST, TARGET * BUFFER / eligible) if eligible else 0.0
+    return min(MOST, TARGET * BUFFER / max(eligible, 1))
 
 
 def batch_budget(offered: int, ratio: float) -> int:

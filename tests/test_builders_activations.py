@@ -70,7 +70,7 @@ def test_the_budget_of_a_year_is_that_of_the_released_runs(eligible, offered, bu
     assert batch_budget(offered, budget_ratio(eligible)) == budget
 
 
-@pytest.mark.parametrize(("eligible", "ratio"), [(0, 0), (1, 0.5), (150, 0.5), (151, 75 / 151), (1000, 0.075)])
+@pytest.mark.parametrize(("eligible", "ratio"), [(0, 0.5), (1, 0.5), (150, 0.5), (151, 75 / 151), (1000, 0.075)])
 def test_the_ratio_is_half_or_75_of_the_eligible(eligible, ratio):
     assert budget_ratio(eligible) == ratio
 

@@ -1,0 +1,90 @@
+"""From memories to audited questions: how long each step of all pairs takes, offline.
+
+``activations`` finds the memories of all pairs of eleven characters and 64 scenarios; ``questions`` goes from
+the same workspace through activation, decisions and questions to their audits. The memories are those of
+``--from`` (a built workspace), or made by the offline writer first, untimed, ``--count`` a character.
+Targets on two cores with 11,000 memories: 20 s and 60 s; a target passed makes the exit code 1.
+
+    python -m perf.questions --from build
+    python -m perf.questions --count 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from schemas.workspace import Workspace
+
+ACTIVATION_TARGET, WHOLE_TARGET = 20.0, 60.0  # seconds
+
+_MEMORIES = ("characters", "ledgers", "memories")
+_STEPS = (
+    ("scenarios", ("builders.scenarios",)),
+    ("compatibility", ("builders.compatibility",)),
+    ("activations", ("builders.activations",)),
+    ("decisions", ("builders.decisions",)),
+    ("questions", ("builders.mcqs",)),
+    ("audit of scenarios", ("audits", "--benchmark", "heart", "--table", "scenarios")),
+    ("audit of decisions", ("audits", "--benchmark", "heart", "--table", "decisions")),
+    ("audit of questions", ("audits.shortcuts", "--benchmark", "heart")),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the steps in a copy of the memories and print what they took."""
+    made = argparse.ArgumentParser(prog="python -m perf.questions", description=__doc__.splitlines()[0])
+    made.add_argument("--from", dest="source", type=Path, metavar="DIR", help="a workspace with memories of heart")
+    made.add_argument("--count", type=int, default=1000, metavar="N", help="memories a character, made (default: 1000)")
+    made.add_argument("--json", action="store_true", help="print one JSON document")
+    parsed = made.parse_args(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        if parsed.source:
+            for table in _MEMORIES:
+                shutil.copytree(parsed.source / "heart" / table, root / "heart" / table)
+        else:
+            _run(root, ("builders.memories", "--count", str(parsed.count)))
+        memories = sum(1 for _ in Workspace(root, "heart").rows("memories"))
+        took = {name: _run(root, words) for name, words in _STEPS}
+        space = Workspace(root, "heart")
+        figures = {"memories": memories, "questions": sum(1 for _ in space.rows("mcqs")), "seconds": took}
+    return _report(figures, parsed.json)
+
+
+def _run(root: Path, words: Sequence[str]) -> float:
+    """Seconds of one command, its start included. Raises RuntimeError when it fails (findings are no failure)."""
+    started = time.perf_counter()
+    command = [sys.executable, "-m", *words, "--workspace", str(root), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}")
+    return time.perf_counter() - started
+
+
+def _report(figures: dict[str, object], as_json: bool) -> int:
+    took = figures["seconds"]
+    assert isinstance(took, dict)
+    whole = sum(took.values())
+    held = took["activations"] <= ACTIVATION_TARGET and whole <= WHOLE_TARGET
+    if as_json:
+        print(json.dumps({**figures, "whole": whole, "held": held}, indent=2))
+    else:
+        print(f"{figures['memories']} memories, {figures['questions']} questions")
+        for name, seconds in took.items():
+            print(f"  {name:<22}{seconds:>8.1f} s")
+        print(
+            f"  {'all':<22}{whole:>8.1f} s   targets: activations {ACTIVATION_TARGET:.0f} s, all {WHOLE_TARGET:.0f} s"
+        )
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
