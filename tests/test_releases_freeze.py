@@ -93,6 +93,14 @@ def test_a_version_is_never_overwritten(tmp_path):
     assert files_of(release.folder) == before
 
 
+def test_a_link_in_the_place_of_a_release_is_left_alone(tmp_path):
+    (tmp_path / "frozen/heart").mkdir(parents=True)
+    (tmp_path / "frozen/heart/0.1.0").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RequestError, match="never overwritten"):
+        release_of(tmp_path, "heart@0.1.0", small_tables())
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_a_missing_table_is_refused_and_nothing_is_left(tmp_path):
     workspace = write_workspace(tmp_path / "build", small_tables())
     workspace.path("mcqs").unlink()

@@ -117,6 +117,27 @@ def test_a_workspace_that_is_being_written_is_not_frozen(workspace, tmp_path):
     assert done.returncode == 3 and "workspace is held" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_place_that_takes_no_files_is_a_failure_in_one_line(workspace, tmp_path, capsys):
+    words = [
+        "freeze",
+        "heart@0.1.0",
+        "--workspace",
+        str(tmp_path / "build"),
+        "--frozen",
+        "/proc/self/frozen",
+        "--quiet",
+    ]
+    assert main([*words, *allowing(*SMALL)]) == 3
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "/proc/self/frozen" in told
+
+
+def test_several_codes_may_share_a_reason(workspace, tmp_path):
+    assert freeze(tmp_path, "--quiet", "--allow", *SMALL, "--why", "small on purpose") == 0
+    allowed = open_release("heart@0.1.0", tmp_path / "frozen").manifest["checks"]["allowed"]
+    assert {(entry["code"], entry["why"]) for entry in allowed} == {(code, "small on purpose") for code in SMALL}
+
+
 def test_list_and_show_tell_people_and_programs(workspace, tmp_path, capsys):
     frozen = ["--frozen", str(tmp_path / "frozen")]
     assert main(["list", *frozen, "--json"]) == 0 and orjson.loads(capsys.readouterr().out) == []
