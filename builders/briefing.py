@@ -78,10 +78,11 @@ class Briefing:
 
     def piece(self, plan: MemoryPlan) -> str:
         """One memory's plan, in words."""
-        turn = "plain life" if plan.pattern is None else f'it turns on the pattern "{self._patterns[plan.pattern]}"'
+        plot = "plain life" if plan.pattern is None else f'it turns on the pattern "{self._patterns[plan.pattern]}"'
         return (
             f"- {plan.id}: age {plan.age}, {plan.domain.replace('_', ' ')}, tier {plan.tier}, strength of feeling "
-            f"{plan.intensity:.2f}; a {plan.weekday} {plan.part_of_day} in {plan.season}; {turn}"
+            f"{plan.intensity:.2f}; a {plan.weekday} {plan.part_of_day} in {plan.season}; "
+            f"number {plan.turn + 1} of its kind at this stage; {plot}"
         )
 
 

@@ -28,8 +28,8 @@ from schemas.tables import Row, memory_stage
 # What ``builders.briefing`` says about one memory, and about one field to rewrite.
 _PIECE = re.compile(
     r"^- (?P<id>MEM_\d+_(?P<number>\d+)): age (?P<age>\d+), (?P<domain>[a-z ]+), tier (?P<tier>[A-D]), strength of "
-    r"feeling (?P<intensity>[\d.]+); a (?P<weekday>\w+) (?P<part>\w+) in (?P<season>\w+); "
-    r'(?:plain life|it turns on the pattern "(?P<pattern>.+)")$',
+    r"feeling (?P<intensity>[\d.]+); a (?P<weekday>\w+) (?P<part>\w+) in (?P<season>\w+); number (?P<turn>\d+) of "
+    r'its kind at this stage; (?:plain life|it turns on the pattern "(?P<pattern>.+)")$',
     re.MULTILINE,
 )
 _LABEL = re.compile(r"^Label: (.+)$", re.MULTILINE)
@@ -85,7 +85,7 @@ def _plan(character: Row, found: re.Match[str]) -> MemoryPlan:
         season=found["season"],
         weekday=found["weekday"],
         part_of_day=found["part"],
-        turn=int(found["number"]),  # the prompt does not tell; any order will do for a rehearsal
+        turn=int(found["turn"]) - 1,
     )
 
 
