@@ -1,95 +1,16 @@
 """Expert review, played by three annotators and an arbitrator: export, judgements, gold, and all that goes wrong."""
 
-import csv
-import io
-import os
-from collections.abc import Callable
-from pathlib import Path
-
 import orjson
 import pytest
+from review_samples import AS_IS, DECIDED, PEOPLE, Play, codes
 
 from schemas.tables import term_ids
-from schemas.workspace import Workspace
-from validators.review.__main__ import main
 from validators.review.labelstudio import configuration
-
-PEOPLE = ("A1", "A2", "A3", "B1")
-AS_IS = {"suitable": "yes", "verdict": "as_is"}
-DECIDED = "SCN_SCHOOL_AGE_1"
-
-
-class Play:
-    """A workspace with the small benchmark and the four people."""
-
-    def __init__(self, root: Path, tables, capsys) -> None:
-        self.root, self.capsys = root, capsys
-        self.space = Workspace(root, "heart")
-        self.folder = self.space.folder / "review/decisions"
-        for name, rows in tables.items():
-            table = self.space.benchmark.table(name)
-            for key in {table.file_of(row) for row in rows}:
-                self.space.write(name, [row for row in rows if table.file_of(row) == key], key)
-
-    def call(self, verb, *words):
-        """Exit code, document, stderr."""
-        self.capsys.readouterr()
-        code = main([verb, "--workspace", str(self.root), "--json", *map(str, words)])
-        out, err = self.capsys.readouterr()
-        return code, orjson.loads(out) if out else None, err
-
-    def export(self, *words):
-        return self.call("export", "--annotators", *PEOPLE[:3], "--arbitrator", "B1", *words)
-
-    def again(self):
-        return self.call("export")
-
-    def sheet(self, person):
-        return list(csv.DictReader(io.StringIO((self.folder / f"{person}.csv").read_bytes().decode("utf-8-sig"))))
-
-    def save(self, person, rows, delimiter=",") -> Path:
-        path = self.folder / f"{person}.csv"
-        with path.open("w", encoding="utf-8", newline="") as out:
-            writer = csv.DictWriter(out, rows[0].keys(), delimiter=delimiter)
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
-
-    def fill(self, person, answer: Callable[[str], dict[str, str]] | dict[str, str], delimiter=",") -> Path:
-        """Answer every line; ``answer`` takes the text of the decision."""
-        rows = self.sheet(person)
-        for row in rows:
-            row.update(answer(row["text"]) if callable(answer) else answer)
-        return self.save(person, rows, delimiter)
-
-    def judge(self, by_text: dict[str, dict[str, str]] | None = None, who="A3"):
-        """All three find all acceptable, but ``who`` as ``by_text`` says; imported."""
-        files = [self.fill(p, AS_IS) for p in PEOPLE[:3] if p != who]
-        files.append(self.fill(who, lambda text: (by_text or {}).get(text, AS_IS)))
-        return self.call("import", *files)
-
-    def decisions(self):
-        return {
-            row["character_id"]: row
-            for key in self.space.keys("decisions")
-            for row in self.space.rows("decisions", key)
-        }
-
-    def reviews(self):
-        return list(self.space.rows("reviews"))
-
-    def bytes(self):
-        kept = sorted(self.space.folder.glob("decisions/*")) + sorted(self.space.folder.glob("reviews/*"))
-        return {path.name: path.read_bytes() for path in kept}
 
 
 @pytest.fixture
 def play(tmp_path, small_heart, capsys):
     return Play(tmp_path, small_heart, capsys)
-
-
-def codes(document):
-    return [found["code"] for found in document["findings"]]
 
 
 # What goes out
@@ -384,82 +305,3 @@ def test_other_people_cannot_join_a_round(play):
     play.export()
     code, _, err = play.call("export", "--annotators", "A1", "A2", "A9", "--arbitrator", "B1")
     assert code == 2 and "the round has other people" in err
-
-
-# Label Studio
-
-
-def annotated(task, person_id, results, cancelled=False):
-    return {**task, "annotations": [{"completed_by": person_id, "was_cancelled": cancelled, "result": results}]}
-
-
-def choice(name, value):
-    return {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": [value]}}
-
-
-def words(name, value):
-    return {"from_name": name, "to_name": "text", "type": "textarea", "value": {"text": [value]}}
-
-
-def test_an_export_of_label_studio_says_the_same_as_a_sheet(play, tmp_path):
-    play.export()
-    tasks = orjson.loads((play.folder / "A1.tasks.json").read_bytes())
-    done = [
-        annotated(task, 7, [choice("suitable", "yes"), choice("verdict", "as_is"), words("edit", task["data"]["text"])])
-        for task in tasks
-    ]
-    done[0] = annotated(
-        tasks[0], {"id": 7}, [choice("suitable", "no"), choice("reason", "other"), words("rationale", "Odd.")]
-    )
-    done[1] = annotated(tasks[1], 7, [], cancelled=True)
-    path = tmp_path / "export.json"
-    path.write_bytes(orjson.dumps(done))
-    code, document, _ = play.call("import", path)
-    assert (code, document["taken"], codes(document)) == (0, 3, ["review.skipped"])
-    by_item = {row["item"]: row for row in play.reviews()}
-    assert by_item[tasks[0]["data"]["item"]]["rationale"] == "Odd."
-    assert by_item[tasks[2]["data"]["item"]]["edit"] is None
-
-
-def test_two_annotations_of_one_task_that_differ_are_a_contradiction(play, tmp_path):
-    play.export()
-    (task, *_) = orjson.loads((play.folder / "A1.tasks.json").read_bytes())
-    one = annotated(task, 7, [choice("suitable", "yes"), choice("verdict", "as_is")])
-    one["annotations"] += annotated(task, 8, [choice("suitable", "no"), choice("reason", "age")])["annotations"]
-    path = tmp_path / "export.json"
-    path.write_bytes(orjson.dumps([one]))
-    assert codes(play.call("import", path)[1]) == ["review.contradictory"]
-
-
-@pytest.mark.skipif("LABEL_STUDIO_URL" not in os.environ, reason="no Label Studio: LABEL_STUDIO_URL is not set")
-def test_a_round_trip_through_a_label_studio_server(play, tmp_path):
-    import httpx2
-
-    from validators.review.labelstudio import read_export
-
-    play.export()
-    headers = {"Authorization": f"Token {os.environ['LABEL_STUDIO_TOKEN']}"}
-    with httpx2.Client(base_url=os.environ["LABEL_STUDIO_URL"], headers=headers, timeout=60) as server:
-
-        def post(path, content):
-            reply = server.post(path, json=content)
-            assert reply.status_code < 300, reply.text
-            return reply.json()
-
-        config = (play.folder / "labelling.xml").read_text("utf-8")
-        project = post("/api/projects", {"title": "review", "label_config": config})["id"]
-        post(f"/api/projects/{project}/import", orjson.loads((play.folder / "A1.tasks.json").read_bytes()))
-        listed = server.get("/api/tasks", params={"project": project, "fields": "all", "page_size": 100}).json()[
-            "tasks"
-        ]
-        assert len(listed) == 4
-        for task in listed:
-            post(
-                f"/api/tasks/{task['id']}/annotations",
-                {"result": [choice("suitable", "yes"), choice("verdict", "as_is")]},
-            )
-        path = tmp_path / "export.json"
-        path.write_bytes(server.get(f"/api/projects/{project}/export", params={"exportType": "JSON"}).content)
-        server.delete(f"/api/projects/{project}")
-    assert len(read_export(path)) == 4
-    assert play.call("import", path)[1]["taken"] == 4

@@ -1,0 +1,88 @@
+"""Expert review through Label Studio: its exports say the same as sheets; a real server where one is named."""
+
+import os
+
+import orjson
+import pytest
+from review_samples import Play, codes
+
+from validators.review.labelstudio import read_export
+
+
+@pytest.fixture
+def play(tmp_path, small_heart, capsys):
+    return Play(tmp_path, small_heart, capsys)
+
+
+def annotated(task, person_id, results, cancelled=False):
+    return {**task, "annotations": [{"completed_by": person_id, "was_cancelled": cancelled, "result": results}]}
+
+
+def choice(name, value):
+    return {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": [value]}}
+
+
+def words(name, value):
+    return {"from_name": name, "to_name": "text", "type": "textarea", "value": {"text": [value]}}
+
+
+def test_an_export_of_label_studio_says_the_same_as_a_sheet(play, tmp_path):
+    play.export()
+    tasks = orjson.loads((play.folder / "A1.tasks.json").read_bytes())
+    done = [
+        annotated(task, 7, [choice("suitable", "yes"), choice("verdict", "as_is"), words("edit", task["data"]["text"])])
+        for task in tasks
+    ]
+    done[0] = annotated(
+        tasks[0], {"id": 7}, [choice("suitable", "no"), choice("reason", "other"), words("rationale", "Odd.")]
+    )
+    done[1] = annotated(tasks[1], 7, [], cancelled=True)
+    path = tmp_path / "export.json"
+    path.write_bytes(orjson.dumps(done))
+    code, document, _ = play.call("import", path)
+    assert (code, document["taken"], codes(document)) == (0, 3, ["review.skipped"])
+    by_item = {row["item"]: row for row in play.reviews()}
+    assert by_item[tasks[0]["data"]["item"]]["rationale"] == "Odd."
+    assert by_item[tasks[2]["data"]["item"]]["edit"] is None
+
+
+def test_two_annotations_of_one_task_that_differ_are_a_contradiction(play, tmp_path):
+    play.export()
+    (task, *_) = orjson.loads((play.folder / "A1.tasks.json").read_bytes())
+    one = annotated(task, 7, [choice("suitable", "yes"), choice("verdict", "as_is")])
+    one["annotations"] += annotated(task, 8, [choice("suitable", "no"), choice("reason", "age")])["annotations"]
+    path = tmp_path / "export.json"
+    path.write_bytes(orjson.dumps([one]))
+    assert codes(play.call("import", path)[1]) == ["review.contradictory"]
+
+
+@pytest.mark.skipif("LABEL_STUDIO_URL" not in os.environ, reason="no Label Studio: LABEL_STUDIO_URL is not set")
+def test_a_round_trip_through_a_label_studio_server(play, tmp_path):
+    import httpx2
+
+    play.export()
+    headers = {"Authorization": f"Token {os.environ['LABEL_STUDIO_TOKEN']}"}
+    with httpx2.Client(base_url=os.environ["LABEL_STUDIO_URL"], headers=headers, timeout=60) as server:
+
+        def post(path, content):
+            reply = server.post(path, json=content)
+            assert reply.status_code < 300, reply.text
+            return reply.json()
+
+        config = (play.folder / "labelling.xml").read_text("utf-8")
+        project = post("/api/projects", {"title": "review", "label_config": config})["id"]
+        post(f"/api/projects/{project}/import", orjson.loads((play.folder / "A1.tasks.json").read_bytes()))
+        listed = server.get("/api/tasks", params={"project": project, "fields": "all", "page_size": 100}).json()[
+            "tasks"
+        ]
+        assert len(listed) == 4
+        for task in listed:
+            post(
+                f"/api/tasks/{task['id']}/annotations",
+                {"result": [choice("suitable", "yes"), choice("verdict", "as_is")]},
+            )
+        path = tmp_path / "export.json"
+        path.write_bytes(server.get(f"/api/projects/{project}/export", params={"exportType": "JSON"}).content)
+        server.delete(f"/api/projects/{project}")
+    assert len(read_export(path)) == 4
+    assert play.call("import", path)[1]["taken"] == 4
