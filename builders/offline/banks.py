@@ -34,6 +34,8 @@ DAYS = {"any": ANY_DAY, "working": ANY_DAY[:5], "weekend": ANY_DAY[5:], "school"
 ANY_HOUR = ("morning", "midday", "afternoon", "evening")
 HOURS = {"any": ANY_HOUR, "day": ANY_HOUR[:3], "late": ("evening", "night"), "all": (*ANY_HOUR, "night")}
 ANY_SEASON = ("spring", "summer", "autumn", "winter")
+# What a voice says whatever a memory turns on.
+VOICE_BEATS = frozenset({"notice", "small", "night", "body_low", "body_mid", "body_high"})
 BEATS = ("open", "setup", "detail", "arrive", "press", "face", "away", "close", "after")
 
 
@@ -71,6 +73,32 @@ class Scene:
     def language(self) -> str:
         """Which of the three languages (child, teen, adult) the lines are written in."""
         return BANDS[self.band][2]
+
+
+# Lines by language.
+Lines = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One core pattern in a voice: what is thought, and what is done, by stance (``face`` or ``away``)."""
+
+    tag: str
+    conclusion: tuple[str, ...]
+    policy: tuple[str, ...]
+    think: Lines = field(repr=False)
+    act: Mapping[str, Lines] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How one archetype notices, thinks and acts; ``conclusion`` and ``policy`` are those of plain life."""
+
+    feel: tuple[str, ...]
+    conclusion: tuple[str, ...]
+    policy: tuple[str, ...]
+    beats: Mapping[str, Lines] = field(repr=False)
+    patterns: tuple[Pattern, ...] = field(repr=False)
 
 
 @functools.cache
@@ -125,22 +153,47 @@ def _spread(value: str | list[str], named: Mapping[str, tuple[str, ...]]) -> tup
 
 
 @functools.cache
-def voice(archetype: str) -> dict[str, Any]:
-    """The voice of an archetype (``N-High`` … ``Neutral``)."""
-    path = FOLDER / "voices" / f"{archetype.lower().replace('-', '_')}.toml"
-    if not path.is_file():
-        raise unknown("voice", archetype, (p.stem for p in path.parent.glob("*.toml")))
-    return tomllib.loads(path.read_text("utf-8"))
+def voice(archetype: str) -> Voice:
+    """The voice of an archetype (``N-High`` … ``Neutral``), from all files of its name: ``n_high.toml``, ``n_high.2.toml`` …"""
+    stem = archetype.lower().replace("-", "_")
+    folder = FOLDER / "voices"
+    paths = sorted(path for path in folder.glob("*.toml") if path.name.split(".")[0] == stem)
+    if not paths:
+        raise unknown("voice", archetype, {path.name.split(".")[0] for path in folder.glob("*.toml")})
+    return _voice([tomllib.loads(path.read_text("utf-8")) for path in paths])
 
 
-@functools.cache
-def spoken(archetype: str, pattern: int | None, beat: str, language: str) -> tuple[str, ...]:
-    """The lines a voice has for a beat in a language: of one core pattern, or in general (pattern None)."""
-    part = voice(archetype)
-    if pattern is not None:
-        part = part["pattern"][pattern]
-    lists: Mapping[str, list[str]] = part.get(beat, {})
-    return tuple(line for name in SHARED[language] for line in lists.get(name, ()))
+def _voice(files: list[dict[str, Any]]) -> Voice:
+    patterns = tuple(
+        Pattern(
+            tag=parts[0]["tag"],
+            conclusion=tuple(line for part in parts for line in part["conclusion"]),
+            policy=tuple(line for part in parts for line in part["policy"]),
+            think=_by_language([part["think"] for part in parts]),
+            act={
+                stance: _by_language([part["act"] for part in parts if part["stance"] == stance])
+                for stance in sorted({part["stance"] for part in parts})
+            },
+        )
+        for parts in zip(*(file["pattern"] for file in files), strict=True)
+    )
+    return Voice(
+        feel=tuple(dict.fromkeys(feeling for file in files for feeling in file["feel"])),
+        conclusion=tuple(line for file in files for line in file["conclusion"]),
+        policy=tuple(line for file in files for line in file["policy"]),
+        beats={
+            beat: _by_language([file[beat] for file in files if beat in file])
+            for beat in sorted({name for file in files for name in file if name in VOICE_BEATS})
+        },
+        patterns=patterns,
+    )
+
+
+def _by_language(lists: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:
+    return {
+        language: tuple(line for part in lists for name in SHARED[language] for line in part.get(name, ()))
+        for language in LANGUAGES
+    }
 
 
 @functools.cache

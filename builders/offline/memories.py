@@ -124,8 +124,7 @@ class Writer:
 
     def _settled(self, told: Frame, what: str) -> Sequence[str]:
         """What a memory settles: of the pattern it turns on, or, in plain life, of the voice in general."""
-        own = voice(told.archetype)
-        return tuple((own if told.plan.pattern is None else own["pattern"][told.plan.pattern])[what])
+        return tuple(getattr(told.pattern or voice(told.archetype), what))
 
     def _context(self, told: Frame, taken: Collection[str], salt: int = 0) -> str:
         """Where and when, in the first of the forms nobody in the window has taken."""
@@ -151,8 +150,7 @@ class Writer:
 
     def _tags(self, told: Frame, salt: int = 0) -> list[str]:
         """One tag of the domain, one of what it turns on, two of the scene."""
-        pattern = told.plan.pattern
-        own = "plain day" if pattern is None else str(voice(told.archetype)["pattern"][pattern]["tag"])
+        own = told.pattern.tag if told.pattern else "plain day"
         tags = dict.fromkeys(
             [own, *self._four(told, (*told.scene.tags, told.plan.domain.replace("_", " ")), "tags", salt)]
         )
@@ -162,8 +160,8 @@ class Writer:
         """The scene's own feelings, tinted by the voice where the memory turns on it."""
         rng = rng_for(self._seed, "heart", "emotion", told.plan.id, salt)
         primary, *others = rng.sample(told.scene.feel, len(told.scene.feel))
-        if told.plan.pattern is not None:
-            others = [feeling for feeling in voice(told.archetype)["feel"] if feeling != primary]
+        if told.pattern:
+            others = [feeling for feeling in voice(told.archetype).feel if feeling != primary]
         return {"primary": primary, "secondary": rng.choice(others), "intensity": told.plan.intensity}
 
 

@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from builders.offline.banks import LANGUAGES, Scene, bank, scenes, voice
+from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes, voice
 from builders.offline.cast import Cast, Member
 from builders.offline.moments import Moment, moment
 from builders.plan import MemoryPlan
@@ -33,6 +33,7 @@ class Frame:
     moment: Moment
     weather: str
     archetype: str
+    stance: str
 
     @property
     def language(self) -> str:
@@ -40,11 +41,9 @@ class Frame:
         return language(self.plan.age)
 
     @property
-    def stance(self) -> str:
-        """How the protagonist meets it: ``face`` or ``away``; plain life is faced."""
-        if self.plan.pattern is None or "away" not in self.scene.beats:
-            return "face"
-        return str(voice(self.archetype)["pattern"][self.plan.pattern]["stance"])
+    def pattern(self) -> Pattern | None:
+        """The core pattern the memory turns on; None in plain life."""
+        return None if self.plan.pattern is None else voice(self.archetype).patterns[self.plan.pattern]
 
 
 def language(age: int) -> str:
@@ -62,7 +61,8 @@ def frame(character: Row, ledger: Sequence[Row], plan: MemoryPlan, seed: int) ->
     handles |= variant
     handles = {**_trade(cast, plan.age, rng), **handles}
     weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
-    return Frame(plan, scene, handles, _members(scene, cast, rng), when, weather, archetype(character))
+    who = archetype(character)
+    return Frame(plan, scene, handles, _members(scene, cast, rng), when, weather, who, _stance(who, plan, scene, rng))
 
 
 def archetype(character: Row) -> str:
@@ -98,6 +98,15 @@ def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> tuple[Scene, Ma
     rounds, place = divmod(plan.turn, len(fitting))
     scene = rng.sample(fitting, len(fitting))[place]
     return scene, scene.variants[(rounds + rng.randrange(len(scene.variants))) % len(scene.variants)]
+
+
+def _stance(who: str, plan: MemoryPlan, scene: Scene, rng: random.Random) -> str:
+    """Whether the protagonist faces the matter or not, in the measure of the voice's lines; plain life is faced."""
+    if plan.pattern is None:
+        return "face"
+    act = voice(who).patterns[plan.pattern].act
+    lines = {stance: len(by_language[language(plan.age)]) for stance, by_language in act.items()}
+    return rng.choices(list(lines), weights=list(lines.values()))[0]
 
 
 def _members(scene: Scene, cast: Cast, rng: random.Random) -> dict[str, Member]:

@@ -13,7 +13,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from builders.offline.banks import pieces, spoken
+from builders.offline.banks import VOICE_BEATS, pieces, voice
 from builders.offline.cast import mark, named
 from builders.offline.grammar import Template, parse, parse_line, render, tidy
 from builders.offline.scenes import Frame
@@ -34,8 +34,6 @@ _PLAIN = (
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
-_BY_VOICE = frozenset({"notice", "night", "small"})
-_BY_PATTERN = frozenset({"think", "act"})
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
 
 # No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
@@ -149,10 +147,12 @@ def _lines(frame: Frame, beat: str) -> Sequence[str]:
         return frame.scene.beats[frame.stance]
     if beat in frame.scene.beats:
         return frame.scene.beats[beat]
-    if beat in _BY_VOICE:
-        return spoken(frame.archetype, None, beat, frame.language)
-    if beat in _BY_PATTERN:
-        return spoken(frame.archetype, frame.plan.pattern, beat, frame.language)
+    if beat in VOICE_BEATS:
+        return voice(frame.archetype).beats[beat][frame.language]
+    if beat == "think" and frame.pattern is not None:
+        return frame.pattern.think[frame.language]
+    if beat == "act" and frame.pattern is not None:
+        return frame.pattern.act[frame.stance][frame.language]
     if beat == "body":
         return _body(frame)
     if beat == "ambience":
@@ -183,7 +183,7 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
 def _body(frame: Frame) -> Sequence[str]:
     """What the body did: the voice's own way where it has one, else what bodies do at that strength of feeling."""
     level = next(name for limit, name in _LEVELS if frame.plan.intensity < limit)
-    own = spoken(frame.archetype, None, f"body_{level}", frame.language)
+    own = voice(frame.archetype).beats.get(f"body_{level}", {}).get(frame.language)
     return own or pieces("body", "child" if frame.language == "child" else "older", level)
 
 
