@@ -6,10 +6,11 @@ hit and must miss. To add a pattern is to add an entry; ``tests/test_audits_patt
 sentence of every file, and proves the anchors.
 
 Expressions see folded text (``audits.folding``): lower case, straight apostrophes, one space
-between words, paragraph breaks as ``\\x1e``. ``{name}`` stands for an entry of the file's
+between words, ``\\n`` for the end of a paragraph. ``{name}`` stands for an entry of the file's
 ``[parts]``; ``{gap}`` is up to 80 characters within one sentence, ``{few}`` up to 30, ``{clause}`` up to 60
-without a comma, ``{given}`` a given name of ``given_names.txt``. Anchors may have alternatives, ``(years|weeks) later``;
-one that begins with a space cannot stand at the start of a paragraph, where ``\\x1e`` takes its place.
+without a comma, ``{given}`` a given name of ``given_names.txt``. An expression is only tried on
+sentences that hold one of its anchors (``audits.anchors`` finds them); where those are all too common
+a file may name better ones, with alternatives: ``(years|weeks) later``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from audits import anchors
 from schemas.errors import RequestError
 from schemas.findings import Severity
 
@@ -30,7 +32,7 @@ _HERE = Path(__file__).parent / "patterns"
 
 Voice = Literal["narrator", "speech", "self", "others", "toward", "to_me", "any"]
 
-_PARTS = {"gap": r"[^.!?\x1e]{0,80}?", "few": r"[^.!?\x1e]{0,30}?", "clause": r"[^.!?,;:\x1e\u2014]{0,60}?"}
+_PARTS = {"gap": r"[^.!?\n]{0,80}?", "few": r"[^.!?\n]{0,30}?", "clause": r"[^.!?,;:\n\u2014]{0,60}?"}
 _NAMES = _HERE / "given_names.txt"
 
 _PART = re.compile(r"\{([a-z_]+)\}")
@@ -42,7 +44,8 @@ class Pattern:
     """One expression of a criterion.
 
     ``unless`` is what, standing right before a match in its sentence, excuses it; ``unless_after`` what
-    stands right after it. A group named ``capital`` has to
+    stands right after it. A group named ``words`` is what a finding points at (else all of the
+    match). A group named ``capital`` has to
     begin with a capital in the original. ``voice`` says whose words count: the "narrator"'s
     (outside quotations), "speech", "self" (the narrator's, aloud or not), "others", "toward"
     (others, but not to somebody else), "to_me" (others, evidently to the narrator) or "any".
@@ -51,7 +54,7 @@ class Pattern:
     code: str
     name: str
     expression: re.Pattern[str]
-    anchors: tuple[str, ...]
+    given_anchors: tuple[str, ...]
     why: str
     source: str
     unless: re.Pattern[str] | None
@@ -59,6 +62,19 @@ class Pattern:
     voice: Voice
     hits: tuple[str, ...]
     misses: tuple[str, ...]
+
+    @property
+    def anchors(self) -> tuple[str, ...]:
+        """The words of which every match contains one: those of the file, else those of the expression.
+
+        Raises RequestError where there are none.
+        """
+        found = self.given_anchors or anchors.anchors(self.expression.pattern)
+        if not found:
+            where = _HERE / f"{self.code}.toml"
+            expected = "three letters or more that every match contains"
+            raise RequestError("expression without an anchor", where, row=self.name, expected=expected)
+        return found
 
 
 @dataclass(frozen=True)
@@ -129,15 +145,15 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
     odd = sorted(entry.keys() - _KEYS)
     if odd:
         raise RequestError(f"unknown key {odd[0]!r}", path, row=name, expected=f"one of {', '.join(sorted(_KEYS))}")
-    anchors = tuple(dict.fromkeys(word for anchor in entry["anchors"] for word in _expanded(anchor)))
-    if not anchors or any(not a or a != a.lower() for a in anchors):
-        raise RequestError("wrong anchors", path, row=name, expected="words in lower case, at least one")
+    given = tuple(dict.fromkeys(word for anchor in entry.get("anchors", ()) for word in _expanded(anchor)))
+    if any(not word or word != word.lower() for word in given):
+        raise RequestError("wrong anchors", path, row=name, expected="words in lower case")
     before, after = entry.get("unless"), entry.get("unless_after", data.get("unless_after"))
     return Pattern(
         code=data["code"],
         name=name,
         expression=_compiled(entry["expression"], parts, path, name),
-        anchors=anchors,
+        given_anchors=given,
         why=entry["why"],
         source=entry.get("source", data["source"]),
         unless=_compiled(f"(?:{before})$", parts, path, name) if before else None,

@@ -14,8 +14,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-BREAK = "\x1e"
-"""Stands for each newline of a paragraph's end; no expression crosses it."""
+BREAK = "\n"
+"""What is left of line breaks: those between paragraphs. No expression crosses one."""
 
 _SWAPS = (
     ("\u2019", "'"),
@@ -26,8 +26,11 @@ _SWAPS = (
     # The one character whose lower case is longer than itself.
     ("\u0130", "I"),
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_SPACES = re.compile(r"[ \t\r\n\v\f]+")
+_BLANKS = re.compile(r"[ \t\r\n\v\f]+")
+ODD_BLANKS = ("  ", "\t", "\r")
+"""What keeps a lowered text from being a folded one."""
+
+_ASIDE = "\x1c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,38 +47,43 @@ class Folded:
 
 def fold(text: str) -> Folded:
     """Fold one text. Linear in its length, for any string: NUL, lone surrogates and all."""
-    same = lowered(text)
-    return Folded(same) if same is not None else _squeezed(text)
+    same = unwrapped(plain(text)).lower()
+    return _squeezed(same) if any(odd in same for odd in ODD_BLANKS) else Folded(same)
 
 
-def lowered(text: str) -> str | None:
-    """The folded text where folding keeps every place; None where runs of white space have to go."""
+def plain(text: str) -> str:
+    """The text with plain apostrophes and spaces, every character in its place; its lower case is as long."""
     if not text.isascii():
-        text = _swapped(text)
-    text = text.lower().replace("\n\n", BREAK + BREAK).replace("\n", " ").replace("\t", " ")
-    return None if "  " in text or "\r" in text else text
-
-
-def _swapped(text: str) -> str:
-    for odd, plain in _SWAPS:
-        if odd in text:
-            text = text.replace(odd, plain)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = _SURROGATE.sub("\ufffd", text)
+        for odd, usual in _SWAPS:
+            if odd in text:
+                text = text.replace(odd, usual)
     return text
 
 
+def unwrapped(text: str) -> str:
+    """The text with single line breaks as spaces, every character in its place; two in a row end a paragraph and stay.
+
+    The lower case of a plain and unwrapped text is its fold, where none of ``ODD_BLANKS`` is in it.
+    """
+    return text.replace("\n\n", _ASIDE + _ASIDE).replace("\n", " ").replace(_ASIDE, "\n")
+
+
+def has_wrapped_lines(coded: bytes) -> bool:
+    """Whether a single line break stands in a text of one byte a character."""
+    import numpy as np
+
+    apart = np.diff(np.flatnonzero(np.frombuffer(coded, np.uint8) == ord("\n")), prepend=-9, append=len(coded) + 9) > 1
+    return bool((apart[1:] & apart[:-1]).any())
+
+
 def _squeezed(text: str) -> Folded:
-    source = (text if text.isascii() else _swapped(text)).lower()
     parts: list[str] = []
     places: list[int] = []
     done = 0
-    for run in _SPACES.finditer(source):
-        parts += [source[done : run.start()], BREAK if run[0].count("\n") > 1 else " "]
+    for run in _BLANKS.finditer(text):
+        parts += [text[done : run.start()], BREAK if run[0].count("\n") > 1 else " "]
         places.extend(range(done, run.start() + 1))
         done = run.end()
-    parts.append(source[done:])
-    places.extend(range(done, len(source) + 1))
+    parts.append(text[done:])
+    places.extend(range(done, len(text) + 1))
     return Folded("".join(parts), places)

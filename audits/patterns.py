@@ -1,10 +1,10 @@
 """Find every pattern of many criteria in many texts, in linear time, with true spans.
 
 Hundreds of expressions are not searched one by one. One Aho-Corasick automaton finds the anchors
-(words an expression cannot match without) in all texts at once; an expression runs only on the few
-characters round an anchor of its own, so that bait for backtracking has nothing to work on. Texts
-are folded and joined in batches, which spares a call a text; spans are handed back in the original
-text.
+(words an expression cannot match without) in all texts at once; an expression runs only on the
+sentence round an anchor of its own, and on no more than ``REACH`` characters to either side, so that
+bait for backtracking has nothing to work on. Texts are joined in batches, which spares a call a text,
+and only the sentences looked at are folded; spans are handed back in the original text.
 
 HEART-BENCH appendix B.4 (criteria 1, 2 and 6) and our own; ``python -m audits`` runs it and
 ``python -m perf.audits`` measures it.
@@ -20,17 +20,22 @@ from typing import NamedTuple
 import ahocorasick_rs
 
 from audits.criteria import Criterion, Pattern, Voice
-from audits.folding import BREAK, Folded, fold, lowered
+from audits.folding import BREAK, ODD_BLANKS, Folded, fold, has_wrapped_lines, plain, unwrapped
 from audits.speech import Quotations
 
 REACH = 200
 """Characters on either side of an anchor that an expression sees."""
 
-_BATCH = 200_000
+_LEAD = 16
+"""Characters before a sentence that an expression may look back at."""
+
+_BATCH = 500_000
 _OPENING = 2
 """Every text is searched behind a paragraph's end, so that its first word is like any other."""
 
 _STOP = re.compile(f"[.!?{BREAK}]")
+
+Anchor = tuple[int, int, int]
 
 
 class Match(NamedTuple):
@@ -53,7 +58,8 @@ class Matcher:
             for anchor in pattern.anchors:
                 users.setdefault(anchor, []).append(number)
         self._users = list(users.values())
-        self._automaton = ahocorasick_rs.AhoCorasick(list(users), implementation=ahocorasick_rs.Implementation.DFA)
+        words = [_coded(word) for word in (*users, *ODD_BLANKS)]
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(words, implementation=ahocorasick_rs.Implementation.DFA)
 
     def scan(self, texts: Sequence[str], quoted: Sequence[Quotations] | None = None) -> list[Match]:
         """Every match in every text, in order of text and place; ``quoted``: the texts' quotations, where at hand."""
@@ -68,78 +74,119 @@ class Matcher:
         return [self._count(each, needed) for each in quoted]
 
     def _count(self, quoted: Quotations, needed: Mapping[str, tuple[int, float]]) -> dict[str, int]:
-        folded = _opened(quoted.text)
-        low = {code: int(share * len(folded.text)) for code, (_, share) in needed.items()}
+        folded = fold("\n\n" + quoted.text)
+        least = {code: int(share * len(quoted.text)) for code, (_, share) in needed.items()}
         seen: dict[str, set[int]] = {code: set() for code in needed}
-        for pattern, start, end in self._candidates(folded.text):
+        for pattern, window in self._candidates(folded.text, self._anchors(_coded(folded.text))):
             found = seen[pattern.code]
-            if len(found) >= needed[pattern.code][0] or end < low[pattern.code]:
-                continue
-            for match in pattern.expression.finditer(folded.text, max(low[pattern.code], start), end):
-                place = folded.at(match.start()) - _OPENING
-                if (
-                    not _excused(pattern, folded.text, match)
-                    and _capital(pattern, match, folded, quoted.text, _OPENING)
-                    and hears(pattern.voice, quoted, place, folded.at(match.end()) - _OPENING)
-                ):
-                    found.add(place)
+            if len(found) < needed[pattern.code][0]:
+                for match in window.matches(pattern):
+                    start, end = _place(pattern, match, window, folded, _OPENING)
+                    if start >= least[pattern.code] and hears(pattern.voice, quoted, start, end):
+                        found.add(start)
         return {code: len(found) for code, found in seen.items()}
 
-    def _candidates(self, text: str) -> Iterator[tuple[Pattern, int, int]]:
-        """Patterns whose anchor stands in a sentence, with the stretch of text to look at; each sentence once."""
-        low = high = -1
-        whole = False
+    def _scan_batch(self, texts: Sequence[str], quoted: Sequence[Quotations], first: int, last: int) -> Iterator[Match]:
+        joined = plain("\n\n".join(["", *texts[first:last]]))
+        coded = _coded(joined)
+        if has_wrapped_lines(coded):
+            joined = unwrapped(joined)
+            coded = _coded(joined)
+        anchors = self._anchors(coded)
+        if anchors and max(anchors)[0] >= len(self._users):
+            for number in range(first, last):
+                folded = fold("\n\n" + texts[number])
+                yield from self._in(folded, self._anchors(_coded(folded.text)), quoted[number : number + 1], number)
+            return
+        yield from self._in(Folded(joined), anchors, quoted[first:last], first)
+
+    def _in(
+        self, folded: Folded, anchors: Sequence[Anchor], quoted: Sequence[Quotations], first: int
+    ) -> Iterator[Match]:
+        """Matches in a text that holds those of ``quoted`` one after the other, the first being number ``first``."""
+        starts = [_OPENING]
+        for each in quoted[:-1]:
+            starts.append(starts[-1] + len(each.text) + _OPENING)
+        for pattern, window in self._candidates(folded.text, anchors):
+            for match in window.matches(pattern):
+                which = bisect_right(starts, folded.at(window.base + match.start())) - 1
+                start, end = _place(pattern, match, window, folded, starts[which])
+                if _capital(pattern, match, window, folded, quoted[which].text, starts[which]) and hears(
+                    pattern.voice, quoted[which], start, end
+                ):
+                    yield Match(first + which, start, end, pattern.code, pattern.name)
+
+    def _candidates(self, text: str, anchors: Sequence[Anchor]) -> Iterator[tuple[Pattern, _Window]]:
+        """Patterns whose anchor stands in a sentence, with the sentence; each pattern once a sentence."""
+        # Lower case is cheap for all of an ASCII text, and dear for others: of those only sentences are lowered.
+        lower = text.lower() if text.isascii() else None
+        window: _Window | None = None
         done: set[int] = set()
-        for anchor, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if not whole or start >= high:
-                low, high, whole = _sentence(text, start, end)
+        for anchor, start, end in anchors:
+            if anchor >= len(self._users):
+                continue
+            if window is None or start >= window.base + window.end or not window.whole:
+                window = _window(text, lower, start, end)
                 done.clear()
-            users = self._users[anchor]
-            for number in users:
+            for number in self._users[anchor]:
                 if number not in done:
                     done.add(number)
-                    yield self._patterns[number], low, high
+                    yield self._patterns[number], window
 
-    def _scan_batch(self, texts: Sequence[str], quoted: Sequence[Quotations], first: int, last: int) -> Iterator[Match]:
-        joined = lowered("\n\n".join(["", *texts[first:last]]))
-        if joined is None:
-            for number in range(first, last):
-                yield from self._in(_opened(texts[number]), quoted, [_OPENING], number)
-            return
-        starts = [_OPENING]
-        for number in range(first, last - 1):
-            starts.append(starts[-1] + len(texts[number]) + 2)
-        yield from self._in(Folded(joined), quoted, starts, first)
-
-    def _in(self, folded: Folded, quoted: Sequence[Quotations], starts: Sequence[int], first: int) -> Iterator[Match]:
-        """Matches in a folded text that holds the texts from ``first`` on, at ``starts``."""
-        text = folded.text
-        for pattern, low, high in self._candidates(text):
-            for found in pattern.expression.finditer(text, low, high):
-                if _excused(pattern, text, found):
-                    continue
-                offset = bisect_right(starts, found.start()) - 1
-                number, base = first + offset, starts[offset]
-                start, end = folded.at(found.start()) - base, folded.at(found.end()) - base
-                if _capital(pattern, found, folded, quoted[number].text, base) and hears(
-                    pattern.voice, quoted[number], start, end
-                ):
-                    yield Match(number, start, end, pattern.code, pattern.name)
+    def _anchors(self, coded: bytes) -> list[Anchor]:
+        return self._automaton.find_matches_as_indexes(coded, overlapping=True)
 
 
-def _opened(text: str) -> Folded:
-    return fold("\n\n" + text)
+class _Window(NamedTuple):
+    """A sentence: ``start`` to ``end`` of a text in lower case, which begins at ``base`` of the searched text.
+
+    ``whole`` says that all of the sentence is within reach.
+    """
+
+    text: str
+    base: int
+    start: int
+    end: int
+    whole: bool
+
+    def matches(self, pattern: Pattern) -> Iterator[re.Match[str]]:
+        """Matches of a pattern that nothing before or after them excuses."""
+        for found in pattern.expression.finditer(self.text, self.start, self.end):
+            after, before = pattern.unless_after, pattern.unless
+            if after is not None and after.match(self.text, found.end(), self.end):
+                continue
+            if before is None or not before.search(self.text, self.start, found.start()):
+                yield found
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int, bool]:
-    """The sentence round an anchor, its last mark and a sign more included; whether it is all within reach."""
-    low, high = max(0, start - REACH), end + REACH
+def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
+    """The sentence round an anchor, with its last mark and a sign more, as far as ``REACH``."""
+    low, high = max(0, start - REACH), min(len(text), end + REACH)
     back = text.rfind
     since = max(back(".", low, start), back("!", low, start), back("?", low, start), back(BREAK, low, start))
     stop = _STOP.search(text, end, high)
-    if stop is None:
-        return max(low, since), high, False
-    return max(low, since), stop.start() + 2, since >= low
+    whole = since >= low and stop is not None
+    if since > low:
+        low = since
+    if stop is not None:
+        high = min(high, stop.start() + 2)
+    if lower is not None:
+        return _Window(lower, 0, low, high, whole)
+    base = max(0, low - _LEAD)
+    return _Window(text[base:high].lower(), base, low - base, high - base, whole)
+
+
+def _place(pattern: Pattern, found: re.Match[str], window: _Window, folded: Folded, base: int) -> tuple[int, int]:
+    """What a match points at, in the original text that begins at ``base``."""
+    start, end = found.span("words" if "words" in pattern.expression.groupindex else 0)
+    return folded.at(window.base + start) - base, folded.at(window.base + end) - base
+
+
+def _capital(pattern: Pattern, found: re.Match[str], window: _Window, folded: Folded, original: str, base: int) -> bool:
+    """Whether a group named ``capital`` begins with one in the original; True without such a group."""
+    if "capital" not in pattern.expression.groupindex or found.start("capital") < 0:
+        return True
+    return original[folded.at(window.base + found.start("capital")) - base].isupper()
 
 
 def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:
@@ -160,19 +207,9 @@ def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:
     return quoted.to_me(number) if voice == "to_me" else not quoted.to_another(number)
 
 
-def _capital(pattern: Pattern, found: re.Match[str], folded: Folded, text: str, base: int) -> bool:
-    if "capital" not in pattern.expression.groupindex or found.start("capital") < 0:
-        return True
-    return text[folded.at(found.start("capital")) - base].isupper()
-
-
-def _excused(pattern: Pattern, text: str, found: re.Match[str]) -> bool:
-    if pattern.unless_after is not None and pattern.unless_after.match(text, found.end(), found.end() + REACH):
-        return True
-    if pattern.unless is None:
-        return False
-    low, _, _ = _sentence(text, found.start(), found.start())
-    return pattern.unless.search(text, low, found.start()) is not None
+def _coded(text: str) -> bytes:
+    """Lower case, one byte a character: places in it are places in the text. What has no byte is a question mark."""
+    return text.encode("latin-1", "replace").lower()
 
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
