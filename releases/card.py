@@ -123,6 +123,8 @@ def _maker(group: Mapping[str, Any]) -> str:
         return "imported from published data"
     if group["origin"] != "built":
         return "a person"
+    if group["backend"] is None:
+        return "the builder, by rule"
     return "the built-in writer" if group["backend"] == "offline" else f"model `{group['model']}`"
 
 

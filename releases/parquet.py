@@ -29,7 +29,7 @@ SPLIT = "test"
 
 ROWS_PER_GROUP = 1000
 
-# Of canonical rows; about 100 MB of Parquet, the most that common git hosts take in one file.
+# Of canonical rows; about 50 MB of Parquet, which common git hosts take without complaint.
 BYTES_PER_FILE = 250_000_000
 
 _OPTIONS: Mapping[str, Any] = {

@@ -2,9 +2,12 @@
 
 import orjson
 import pytest
-from release_samples import command, many_memories, release_of, small_tables, write_workspace
+from release_samples import CHECKS, command, many_memories, release_of, small_tables, write_workspace
 
+from builders.__main__ import main as build
+from releases.freeze import Plan, freeze
 from releases.manifest import encode, sealed
+from releases.names import parse_name
 from releases.opening import open_release
 from releases.rebuild import compare, rebuild
 from schemas.errors import RequestError
@@ -92,3 +95,17 @@ def test_a_recipe_that_fails_is_a_failure_of_the_machine_and_says_which(release,
     done = command("rebuild", copy)
     assert done.returncode == 3
     assert "python -m builders.personas --benchmark hart ended with 2" in done.stderr
+
+
+def test_a_release_of_built_rows_rebuilds_to_the_same_content(tmp_path):
+    few = [word for number in range(1, 5) for word in ("--char", f"CHAR_0{number}")]
+    words = ["run", "heart", *few, "--count", "12", "--workspace", str(tmp_path / "build"), "--quiet"]
+    assert build(words) in (0, 1)
+    frozen = freeze(
+        Plan(parse_name("heart@0.1.0"), Workspace(tmp_path / "build", "heart"), tmp_path / "frozen"), CHECKS
+    )
+    done = command("rebuild", frozen.folder, "--json")
+    assert done.returncode == 0, done.stderr
+    document = orjson.loads(done.stdout)
+    assert document["same"] is True
+    assert set(document["tables"]) == set(frozen.tables)
