@@ -22,6 +22,14 @@ from schemas.tables import Row
 _GROUNDS = ("home", "school", "job")
 
 
+# How many stages of the same language come before one, and how often a scene comes round in a stage.
+_EARLIER = {
+    "school_age": 0, "adolescence": 0, "early_adult_transition": 0, "entering_adult_world": 1,
+    "age_30_transition": 2, "settling_down": 3, "midlife_transition": 4, "entering_midlife": 5,
+}  # fmt: skip
+_ROUNDS = 3
+
+
 @dataclass(frozen=True)
 class Frame:
     """A memory before it is told: scene, handles, cast and moment, and whose voice tells it."""
@@ -34,6 +42,7 @@ class Frame:
     weather: str
     archetype: str
     stance: str
+    use: int
 
     @property
     def language(self) -> str:
@@ -55,14 +64,16 @@ def frame(character: Row, ledger: Sequence[Row], plan: MemoryPlan, seed: int) ->
     """The frame of one memory. Raises RequestError when the banks have no scene for it."""
     cast = Cast(ledger, plan.age, language(plan.age))
     rng = rng_for(seed, "heart", "frame", plan.id)
-    scene, variant = _scene(character["character_id"], plan, cast, seed)
+    scene, rounds = _scene(character["character_id"], plan, cast, seed)
+    use = _EARLIER[plan.stage] * _ROUNDS + rounds
     when = moment(plan, scene)
     handles = {name: rng.choice(values) for name, values in scene.once.items()}
-    handles |= variant
+    handles |= scene.variants[use % len(scene.variants)]
     handles = {**_trade(cast, plan.age, rng), **handles}
     weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
     who = archetype(character)
-    return Frame(plan, scene, handles, _members(scene, cast, rng), when, weather, who, _stance(who, plan, scene, rng))
+    stance = _stance(who, plan, rng)
+    return Frame(plan, scene, handles, _members(scene, cast, rng), when, weather, who, stance, use)
 
 
 def archetype(character: Row) -> str:
@@ -76,15 +87,16 @@ def archetype(character: Row) -> str:
     return f"{trait}-{'High' if value > 0.5 else 'Low'}"
 
 
-def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> tuple[Scene, Mapping[str, str]]:
-    """The scene of a memory and one set of its handles: all fitting scenes in turn, then their next sets."""
+def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> tuple[Scene, int]:
+    """The scene of a memory, all fitting scenes in turn, and how often they have all been told in its stage."""
+    told_in = language(plan.age)
+    kind = [scene for scene in scenes() if scene.domain == plan.domain and scene.language == told_in]
+    order = rng_for(seed, "heart", "scenes", f"{who}/{plan.stage}/{plan.domain}").sample(kind, len(kind))
     fitting = [
         scene
-        for scene in scenes()
-        if scene.domain == plan.domain
-        and plan.tier in scene.tiers
+        for scene in order
+        if plan.tier in scene.tiers
         and scene.ages[0] <= plan.age <= scene.ages[1]
-        and scene.language == language(plan.age)
         and all(cast.can(query) for query in scene.cast.values())
     ]
     if not fitting:
@@ -94,13 +106,11 @@ def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> tuple[Scene, Ma
             row=plan.id,
             mend="Add a scene whose cast the ledger can fill",
         )
-    rng = rng_for(seed, "heart", "scenes", f"{who}/{plan.stage}/{plan.domain}")
     rounds, place = divmod(plan.turn, len(fitting))
-    scene = rng.sample(fitting, len(fitting))[place]
-    return scene, scene.variants[(rounds + rng.randrange(len(scene.variants))) % len(scene.variants)]
+    return fitting[place], rounds
 
 
-def _stance(who: str, plan: MemoryPlan, scene: Scene, rng: random.Random) -> str:
+def _stance(who: str, plan: MemoryPlan, rng: random.Random) -> str:
     """Whether the protagonist faces the matter or not, in the measure of the voice's lines; plain life is faced."""
     if plan.pattern is None:
         return "face"

@@ -12,10 +12,12 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from builders.offline.banks import VOICE_BEATS, pieces, voice
+from builders.offline.banks import PLOT, VOICE_BEATS, pieces, voice
 from builders.offline.cast import mark, named
-from builders.offline.grammar import Template, parse, parse_line, render, tidy
+from builders.offline.grammar import parse, render, tidy
+from builders.offline.lines import sentences, told
 from builders.offline.scenes import Frame
 from schemas.randomness import rng_for
 
@@ -36,6 +38,10 @@ _PLAIN = (
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
 
+# The part of a thousand memories in each language, and how often a scene of adult life comes in them.
+_SHARES = {"child": 0.165, "teen": 0.165, "adult": 0.67}
+_SCENE_USES = 14
+
 # No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
 SHORTEST, LONGEST = 2040, 4380
 
@@ -49,13 +55,22 @@ class _Part:
     text: str
 
 
+class _Told(NamedTuple):
+    """A line chosen for a beat: its how-manieth use this is, of how many in a thousand memories."""
+
+    beat: str
+    line: str
+    use: int
+    uses: float
+
+
 class Teller:
     """Tells frames of one character; keeps the order in which its lines take turns."""
 
     def __init__(self, character_id: str, seed: int) -> None:
         self._who = character_id
         self._seed = seed
-        self._turns: dict[tuple[str, int], list[int]] = {}
+        self._orders: dict[tuple[str, int], list[int]] = {}
 
     def tell(self, frame: Frame, length: float, salt: int = 0) -> tuple[str, list[str]]:
         """The narrative, near ``length`` characters, and the facts it mentions; another ``salt``, other words."""
@@ -71,50 +86,67 @@ class Teller:
     def phrase(self, frame: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
         """One of some lines, rendered for a short field."""
         rng = rng_for(self._seed, "heart", key, frame.plan.id, salt)
-        said = render(parse(self._turn(lines, key, frame.plan.number + salt)), scope(frame, rng), _chooser(rng))
+        line = lines[self._order(key, len(lines))[(frame.plan.number + salt) % len(lines)]]
+        said = render(parse(line), scope(frame, rng), lambda count: int(rng.random() * count))
         return tidy(named(said, frame.members)[0])
 
     def _parts(self, frame: Frame, rng: random.Random, salt: int) -> list[_Part]:
-        fill, choose = scope(frame, rng), _chooser(rng)
+        fill = scope(frame, rng)
         parts: list[_Part] = []
         for number, paragraph in enumerate(self._chosen(frame, salt)):
-            for beat, line in sorted(paragraph, key=_when):
-                for optional, template in parse_line(line):
-                    text = render(template, fill, choose).strip()
+            for beat, line, use, uses in sorted(paragraph, key=_when):
+                for sentence in sentences(line):
+                    text = told(sentence, use, uses, fill, rng, bound=beat in PLOT)
                     if text:
-                        parts.append(_Part(number, optional or beat.endswith("?"), text))
+                        parts.append(_Part(number, sentence.optional or beat.endswith("?"), text))
         return parts
 
-    def _chosen(self, frame: Frame, salt: int) -> list[list[tuple[str, str]]]:
+    def _chosen(self, frame: Frame, salt: int) -> list[list[_Told]]:
         """The lines of each paragraph, with their beats; none twice, and no two of the same later time."""
         used: set[str] = set()
-        chosen: list[list[tuple[str, str]]] = []
-        for paragraph in _TURNING if frame.plan.pattern is not None else _PLAIN:
+        chosen: list[list[_Told]] = []
+        for paragraph in _TURNING if frame.pattern else _PLAIN:
             chosen.append([])
-            for beat in paragraph:
+            for place, beat in enumerate(paragraph):
                 name = beat.rstrip("?")
-                times = {_time(line) for _, line in chosen[-1]} - {None}
-                lines = [line for line in _lines(frame, name) if line not in used]
-                lines = [line for line in lines if _time(line) not in times] or lines
-                if lines:
-                    line = self._turn(lines, name, frame.plan.number + salt + len(used))
+                lines = _lines(frame, name)
+                if not lines:
+                    continue
+                order = self._order(name, len(lines))
+                first, uses = _turn(frame, name, place + salt)
+                times = {_time(said.line) for said in chosen[-1]} - {None}
+                turns = [turn for turn in range(first, first + len(lines)) if lines[order[turn % len(lines)]] not in used]
+                turns = [turn for turn in turns if _time(lines[order[turn % len(lines)]]) not in times] or turns
+                if turns:
+                    use, index = divmod(turns[0], len(lines))
+                    line = lines[order[index]]
                     used.add(line)
-                    chosen[-1].append((beat, line))
+                    chosen[-1].append(_Told(beat, line, use, uses / len(lines)))
         return chosen
 
-    def _turn(self, lines: Sequence[str], key: str, number: int) -> str:
-        """The line whose turn it is: all lines take turns over the numbers, in an order of the character's own."""
-        size = len(lines)
-        if (key, size) not in self._turns:
-            self._turns[key, size] = rng_for(self._seed, "heart", "turns", f"{self._who}/{key}").sample(
-                range(size), size
-            )
-        return lines[self._turns[key, size][number % size]]
+    def _order(self, key: str, size: int) -> list[int]:
+        """The order in which the lines of a beat take turns, the character's own."""
+        if (key, size) not in self._orders:
+            rng = rng_for(self._seed, "heart", "turns", f"{self._who}/{key}")
+            self._orders[key, size] = rng.sample(range(size), size)
+        return self._orders[key, size]
+
+
+def _turn(frame: Frame, beat: str, shift: int) -> tuple[int, float]:
+    """The how-manieth use of a beat's lines a memory is, and how many uses there are in a thousand memories."""
+    share = _SHARES[frame.language]
+    if beat in frame.scene.beats or beat == "outcome":
+        return frame.use + shift, _SCENE_USES * share / _SHARES["adult"]
+    if frame.pattern and beat in {"think", "act"}:
+        return frame.plan.number * 3 // 40 + shift, 75 * share
+    return frame.plan.number + shift * 7, 1000 * share
 
 
 def scope(frame: Frame, rng: random.Random):  # type: ignore[no-untyped-def]
     """What fills the slots of a frame's lines."""
-    choose = _chooser(rng)
+
+    def choose(count: int) -> int:
+        return int(rng.random() * count)
 
     def fill(name: str) -> str:
         head, _, form = name.partition(".")
@@ -126,18 +158,9 @@ def scope(frame: Frame, rng: random.Random):  # type: ignore[no-untyped-def]
             if not words:
                 raise KeyError(f"{name} in scene {frame.scene.id}")
             said = words[choose(len(words))]
-        return render(_template(said), fill, choose)
+        return render(parse(said), fill, choose)
 
     return fill
-
-
-def _template(text: str) -> Template:
-    return parse(text)
-
-
-def _chooser(rng: random.Random):  # type: ignore[no-untyped-def]
-    # Much faster than randrange, and as even as needed for a handful of wordings.
-    return lambda count: int(rng.random() * count)
 
 
 def _lines(frame: Frame, beat: str) -> Sequence[str]:
@@ -191,11 +214,10 @@ def _time(line: str) -> str | None:
     return next((slot for slot in _AFTERMATH if slot in line), None)
 
 
-def _when(said: tuple[str, str]) -> int:
+def _when(said: _Told) -> int:
     """Where a line belongs in its paragraph: in order, but what comes later comes later."""
-    beat, line = said
-    time = _time(line)
-    return 1 if beat == "evening?" else 0 if time is None else 2 + _AFTERMATH.index(time)
+    time = _time(said.line)
+    return 1 if said.beat == "evening?" else 0 if time is None else 2 + _AFTERMATH.index(time)
 
 
 def _fitted(parts: Sequence[_Part], length: float, rng: random.Random) -> list[_Part]:
