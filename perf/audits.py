@@ -172,7 +172,7 @@ def _narrative_expressions() -> list[str]:
 
 
 def _phrase_expressions() -> list[str]:
-    document = tomllib.loads(_PHRASES.read_text("utf-8"))
+    document: dict[str, list[str]] = tomllib.loads(_PHRASES.read_text("utf-8"))
     return [re.escape(text).replace("\\ ", " ") for text in document["plain"]] + document["gapped"]
 
 

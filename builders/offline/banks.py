@@ -156,7 +156,7 @@ def _spread(value: str | list[str], named: Mapping[str, tuple[str, ...]]) -> tup
 
 @functools.cache
 def voice(archetype: str) -> Voice:
-    """The voice of an archetype (``N-High`` … ``Neutral``), from all files of its name: ``n_high.toml``, ``n_high.2.toml`` …"""
+    """The voice of an archetype (``N-High`` … ``Neutral``), from all files of its name: ``n_high*.toml``."""
     stem = archetype.lower().replace("-", "_")
     folder = FOLDER / "voices"
     paths = sorted(path for path in folder.glob("*.toml") if path.name.split(".")[0] == stem)

@@ -145,12 +145,17 @@ def _slot_values(slot: str) -> int:
     return _POOR.get(head, _VARIED)
 
 
+def _fewest(template: Template) -> int:
+    return wordings(template, _slot_values)
+
+
 def _bare(template: Template) -> Template:
     """A template with the poorest option of each choice only: what is sure to vary by its slots."""
     made: list[Node] = []
     for node in template:
         if isinstance(node, Choice):
-            made.extend(min((_bare(option) for option in node.options), key=lambda o: wordings(o, _slot_values)))
+            poorest: Template = min((_bare(option) for option in node.options), key=_fewest)
+            made.extend(poorest)
         else:
             made.append(node)
     return tuple(made)

@@ -115,7 +115,9 @@ class Teller:
                 order = self._order(name, len(lines))
                 first, uses = _turn(frame, name, place + salt)
                 times = {_time(said.line) for said in chosen[-1]} - {None}
-                turns = [turn for turn in range(first, first + len(lines)) if lines[order[turn % len(lines)]] not in used]
+                turns = [
+                    turn for turn in range(first, first + len(lines)) if lines[order[turn % len(lines)]] not in used
+                ]
                 turns = [turn for turn in turns if _time(lines[order[turn % len(lines)]]) not in times] or turns
                 if turns:
                     use, index = divmod(turns[0], len(lines))

@@ -11,7 +11,7 @@ import importlib
 import random
 import re
 from collections.abc import Callable, Mapping
-from re import _parser  # type: ignore[attr-defined]  # a regular expression as a tree; nothing public offers it
+from re import _parser  # a regular expression as a tree; nothing public offers it
 from typing import Any
 
 import orjson
