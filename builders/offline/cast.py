@@ -21,8 +21,10 @@ from builders.offline.grammar import capital
 from schemas.tables import Row
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
-_MARK = re.compile(f"{_OPEN}([a-zA-Z_]+){_CLOSE}('s)?")
-_QUOTE = '"'
+_MARK = re.compile(rf"{_OPEN}([a-zA-Z_]+)(?:\.([a-zA-Z]+))?{_CLOSE}('s)?")
+# Before an object in the third person, and how far back and how often in a row a pronoun may stand for somebody.
+_OBJECT = re.compile(r"\b(?:at|to|with|for|from|of|behind|beside|by|near|about|told|asked|showed|gave|handed|thanked|followed|helped) $")
+_NEAR, _RUN = 220, 3
 
 _FORMS = {
     "she": {"he": "she", "him": "her", "his": "her", "hers": "hers", "himself": "herself", "was": "was", "has": "has"},
@@ -33,13 +35,15 @@ _FORMS = {
     },
     "it": {"he": "it", "him": "it", "his": "its", "hers": "its", "himself": "itself", "was": "was", "has": "has"},
 }  # fmt: skip
+PRONOUNS = frozenset(_FORMS["it"])
+_SHORT = frozenset(form for forms in _FORMS.values() for form in forms.values())
 _DWELLINGS = ("flat", "house", "room")
 _SAID = {"f": "she", "m": "he"}
 # Gender words a pronoun implies, for children of the character.
 _OFFSPRING = {"she": "daughter", "he": "son", "they": "child"}
 
 # Words that follow a person's slot and a dot.
-FORMS = frozenset({*_FORMS["she"], "call", "role", "detail"})
+FORMS = PRONOUNS | {"call", "role", "detail"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +59,13 @@ class Member:
     fact: str | None
 
     def form(self, name: str) -> str:
-        """A pronoun (``he`` for whichever of he, she and they it is, …), or ``call``, ``role``, ``detail``."""
-        if name in {"call", "role", "detail"}:
-            return str(getattr(self, name))
-        return _FORMS[self.said][name]
+        """``call``, ``role`` or ``detail``."""
+        return str(getattr(self, name))
 
 
-def mark(slot: str) -> str:
-    """What stands for a member until it is named."""
-    return f"{_OPEN}{slot}{_CLOSE}"
+def mark(slot: str, form: str = "") -> str:
+    """What stands for a member, or a pronoun for it, until it is named."""
+    return f"{_OPEN}{slot}.{form}{_CLOSE}" if form else f"{_OPEN}{slot}{_CLOSE}"
 
 
 class Cast:
@@ -151,24 +153,61 @@ def _role(role: str) -> str:
 
 
 def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:
-    """The text with names for marks, and the facts it mentions, in order of mention.
+    """The text with names and pronouns for marks, and the facts it mentions, in order of mention.
 
-    In speech and before a possessive nobody is introduced.
+    In speech and before a possessive nobody is introduced. Somebody named again where the sentence before
+    spoke of nobody else becomes a pronoun, as a narrator would have it.
     """
-    met: set[str] = set()
-    facts: list[str] = []
+    naming = _Naming(text, members)
+    return _MARK.sub(naming.name, text), naming.facts
 
-    def name(found: re.Match[str]) -> str:
-        slot, possessive = found[1].lower(), found[2] or ""
-        member = members[slot]
-        if member.fact and member.fact not in facts:
-            facts.append(member.fact)
-        spoken = text.count(_QUOTE, 0, found.start()) % 2 == 1
-        if slot in met or spoken or possessive:
-            said = member.later
-        else:
-            said = member.first
-            met.add(slot)
-        return (capital(said) if found[1][0].isupper() else said) + possessive
 
-    return _MARK.sub(name, text), facts
+class _Naming:
+    """One pass over a text: who was introduced, and of whom it speaks at the moment."""
+
+    def __init__(self, text: str, members: Mapping[str, Member]) -> None:
+        self._text = text
+        self._members = members
+        self._met: set[str] = set()
+        self._focus = ""
+        self._place = -1
+        self._run = 0
+        self.facts: list[str] = []
+
+    def name(self, found: re.Match[str]) -> str:
+        """What stands for a mark."""
+        slot, form, possessive = found[1].lower(), (found[2] or "").lower(), found[3] or ""
+        member = self._members[slot]
+        capital_ = found[1][0].isupper() or form != (found[2] or "")
+        said = _FORMS[member.said][form] if form else self._called(found, slot, member, possessive)
+        if member.said != "it":
+            self._run = self._run + 1 if form or said in _SHORT else 0
+            self._focus, self._place = slot, found.end()
+        return capital(said) if capital_ else said
+
+    def _called(self, found: re.Match[str], slot: str, member: Member, possessive: str) -> str:
+        if member.fact and member.fact not in self.facts:
+            self.facts.append(member.fact)
+        if slot in self._met and (short := self._pronoun(found, slot, member)):
+            return short
+        if slot in self._met or possessive or self._spoken(found.start()):
+            return member.later + possessive
+        self._met.add(slot)
+        return member.first
+
+    def _pronoun(self, found: re.Match[str], slot: str, member: Member) -> str | None:
+        """A pronoun for a second mention, where it is clear who is meant and how it is declined; else None."""
+        start, end = found.span()
+        between = self._text[self._place : start]
+        clear = slot == self._focus and len(between) < _NEAR and "\n" not in between and self._run < _RUN
+        if not clear or member.said not in ("he", "she") or self._spoken(start):
+            return None
+        if found[3]:
+            return _FORMS[member.said]["his"]
+        after = self._text[end : end + 5]
+        if found[1][0].isupper():
+            return None if after.startswith((" and", ",")) or not after.startswith(" ") else member.said
+        return _FORMS[member.said]["him"] if _OBJECT.search(self._text, max(0, start - 12), start) else None
+
+    def _spoken(self, place: int) -> bool:
+        return self._text.count("\u201c", 0, place) > self._text.count("\u201d", 0, place)

@@ -24,6 +24,8 @@ _ARTICLE = re.compile(
 )
 _SILENT_H = re.compile(r"\b([Aa]) (?=(?:hour|honest|honour|heir)\w*)")
 
+_STRAIGHT = str.maketrans("\u201c\u201d", '""')
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -163,3 +165,8 @@ def tidy(text: str) -> str:
     text = re.sub(r"[ \t]+", " ", text).strip()
     text = re.sub(r",?\s*(?=[,.;:?!])", "", text)
     return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text))
+
+
+def straight(text: str) -> str:
+    """The text with straight quotation marks; the banks have curly ones, which say what opens and what closes."""
+    return text.translate(_STRAIGHT)

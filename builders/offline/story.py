@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from builders.offline.banks import PLOT, VOICE_BEATS, pieces, voice
-from builders.offline.cast import mark, named
-from builders.offline.grammar import parse, render, tidy
+from builders.offline.cast import PRONOUNS, mark, named
+from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.lines import sentences, told
 from builders.offline.scenes import Frame
 from schemas.randomness import rng_for
@@ -41,6 +41,9 @@ _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
 # The part of a thousand memories in each language, and how often a scene of adult life comes in them.
 _SHARES = {"child": 0.165, "teen": 0.165, "adult": 0.67}
 _SCENE_USES = 14
+
+# How often two clauses are joined by "and" rather than a semicolon, past childhood.
+_JOINED = 0.55
 
 # No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
 SHORTEST, LONGEST = 2040, 4380
@@ -81,14 +84,14 @@ class Teller:
         for part in kept:
             paragraphs.setdefault(part.paragraph, []).append(part.text)
         text, facts = named("\n\n".join(tidy(" ".join(texts)) for texts in paragraphs.values()), frame.members)
-        return tidy(text), facts
+        return straight(tidy(text)), facts
 
     def phrase(self, frame: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
         """One of some lines, rendered for a short field."""
         rng = rng_for(self._seed, "heart", key, frame.plan.id, salt)
         line = lines[self._order(key, len(lines))[(frame.plan.number + salt) % len(lines)]]
         said = render(parse(line), scope(frame, rng), lambda count: int(rng.random() * count))
-        return tidy(named(said, frame.members)[0])
+        return straight(tidy(named(said, frame.members)[0]))
 
     def _parts(self, frame: Frame, rng: random.Random, salt: int) -> list[_Part]:
         fill = scope(frame, rng)
@@ -115,15 +118,12 @@ class Teller:
                 order = self._order(name, len(lines))
                 first, uses = _turn(frame, name, place + salt)
                 times = {_time(said.line) for said in chosen[-1]} - {None}
-                turns = [
-                    turn for turn in range(first, first + len(lines)) if lines[order[turn % len(lines)]] not in used
-                ]
-                turns = [turn for turn in turns if _time(lines[order[turn % len(lines)]]) not in times] or turns
+                turns = [turn for turn in range(first, first + len(lines)) if lines[_pick(order, turn)] not in used]
+                turns = [turn for turn in turns if _time(lines[_pick(order, turn)]) not in times] or turns
                 if turns:
-                    use, index = divmod(turns[0], len(lines))
-                    line = lines[order[index]]
+                    line = lines[_pick(order, turns[0])]
                     used.add(line)
-                    chosen[-1].append(_Told(beat, line, use, uses / len(lines)))
+                    chosen[-1].append(_Told(beat, line, turns[0] // len(lines), uses / len(lines)))
         return chosen
 
     def _order(self, key: str, size: int) -> list[int]:
@@ -132,6 +132,13 @@ class Teller:
             rng = rng_for(self._seed, "heart", "turns", f"{self._who}/{key}")
             self._orders[key, size] = rng.sample(range(size), size)
         return self._orders[key, size]
+
+
+def _pick(order: Sequence[int], turn: int) -> int:
+    """Which line has this turn. Every second round is shifted in beats whose order begins with an odd line, so that
+    two memories that share a line in one beat do not share it in all."""
+    lap, place = divmod(turn, len(order))
+    return order[(place + lap * (order[0] % 2)) % len(order)]
 
 
 def _turn(frame: Frame, beat: str, shift: int) -> tuple[int, float]:
@@ -153,7 +160,9 @@ def scope(frame: Frame, rng: random.Random):  # type: ignore[no-untyped-def]
     def fill(name: str) -> str:
         head, _, form = name.partition(".")
         if head in frame.members:
-            return frame.members[head].form(form) if form else mark(head)
+            return mark(head, form) if not form or form in PRONOUNS else frame.members[head].form(form)
+        if name == "joint":
+            return ", and" if frame.language == "child" or rng.random() < _JOINED else ";"
         said = frame.handles.get(name) or frame.moment.words(name)
         if said is None:
             words = pieces("words", name)
