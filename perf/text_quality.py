@@ -15,7 +15,7 @@ Read from a workspace, or composed here with nothing written.
 
     python -m perf.text_quality
     python -m perf.text_quality --workspace build --benchmark heart
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -56,13 +56,15 @@ _RESIDUE = {
     "slot": re.compile(r"[{}\[\]|\ue000\ue001]|<|>"),
     "space": re.compile(r"  | [,.;:?!]|\n\n\n"),
     "article": re.compile(r"\b[Aa] (?=[aeio]\w)(?!(?:one|once|eu\w+)\b)|\b[Aa]n (?=[bcdfgjklmnpqrstvwxyz])"),
-    "doubled": re.compile(r"\b(?!(?:had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear)\b)([a-z]{2,}) \1\b"),
+    "doubled": re.compile(r"\b(?!(?:had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear)\b)([a-z]{2,}) \1\b"),  # noqa: E501
     "stops": re.compile(r"(?<!\.)\.\.(?!\.)|[,;:]\.|\?\?|[?!]\.|,,"),
     "lower": re.compile(r"(?:^|[.!?] |\n)[a-z]"),
 }  # fmt: skip
 
 
-def measure(by_character: Mapping[str, Sequence[Row]], characters: Sequence[Row], names: bool = False) -> dict[str, Any]:
+def measure(
+    by_character: Mapping[str, Sequence[Row]], characters: Sequence[Row], names: bool = False
+) -> dict[str, Any]:
     """All figures: per character, over all, and what is outside its limits."""
     kind = {row["character_id"]: row for row in characters}
     each = {who: _character(rows, kind[who]) for who, rows in by_character.items()}
@@ -251,7 +253,17 @@ def _command(parsed: argparse.Namespace) -> int:
 
 
 def _say(figures: Mapping[str, Any]) -> None:
-    columns = ("archetype", "length", "length_off", "cosine_p99", "cosine_max", "sentence_max", "sentences_over", "openings_twice", "residue")
+    columns = (
+        "archetype",
+        "length",
+        "length_off",
+        "cosine_p99",
+        "cosine_max",
+        "sentence_max",
+        "sentences_over",
+        "openings_twice",
+        "residue",
+    )
     say("".join(f"{name:>15}" for name in ("character", *columns)))
     for who, own in figures["characters"].items():
         say("".join(f"{value!s:>15}" for value in (who, *(own[name] for name in columns))))
