@@ -2,7 +2,7 @@
 
 Hundreds of expressions are not searched one by one. One Aho-Corasick automaton finds the anchors
 (words an expression cannot match without) in all texts at once; an expression runs only on the
-sentence round an anchor of its own, and on no more than ``REACH`` characters to either side, so that
+sentence round an anchor of its own, and of a sentence without end on short stretches, so that
 bait for backtracking has nothing to work on. Texts are joined in batches, which spares a call a text,
 and only the sentences looked at are folded; spans are handed back in the original text.
 
@@ -24,7 +24,7 @@ from audits.folding import BREAK, ODD_BLANKS, Folded, fold, has_wrapped_lines, p
 from audits.speech import Quotations
 
 REACH = 200
-"""Characters on either side of an anchor that an expression sees."""
+"""Characters on either side of an anchor that an expression sees, at least, where its sentence is as long."""
 
 _LEAD = 16
 """Characters before a sentence that an expression may look back at."""
@@ -109,7 +109,7 @@ class Matcher:
             starts.append(starts[-1] + len(each.text) + _OPENING)
         for pattern, window in self._candidates(folded.text, anchors):
             for match in window.matches(pattern):
-                which = bisect_right(starts, folded.at(window.base + match.start())) - 1
+                which = bisect_right(starts, folded.at(window.base + match.start(_group(pattern)))) - 1
                 start, end = _place(pattern, match, window, folded, starts[which])
                 if _capital(pattern, match, window, folded, quoted[which].text, starts[which]) and hears(
                     pattern.voice, quoted[which], start, end
@@ -125,7 +125,7 @@ class Matcher:
         for anchor, start, end in anchors:
             if anchor >= len(self._users):
                 continue
-            if window is None or start >= window.base + window.end or not window.whole:
+            if window is None or start >= window.until:
                 window = _window(text, lower, start, end)
                 done.clear()
             for number in self._users[anchor]:
@@ -140,14 +140,14 @@ class Matcher:
 class _Window(NamedTuple):
     """A sentence: ``start`` to ``end`` of a text in lower case, which begins at ``base`` of the searched text.
 
-    ``whole`` says that all of the sentence is within reach.
+    Anchors that begin before ``until`` (of the searched text) have all they can reach in it.
     """
 
     text: str
     base: int
     start: int
     end: int
-    whole: bool
+    until: int
 
     def matches(self, pattern: Pattern) -> Iterator[re.Match[str]]:
         """Matches of a pattern that nothing before or after them excuses."""
@@ -160,25 +160,29 @@ class _Window(NamedTuple):
 
 
 def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
-    """The sentence round an anchor, with its last mark and a sign more, as far as ``REACH``."""
-    low, high = max(0, start - REACH), min(len(text), end + REACH)
+    """The sentence round an anchor, with its last mark and a sign more; of a very long one a stretch."""
+    low, high = max(0, start - REACH), min(len(text), end + 3 * REACH)
     back = text.rfind
     since = max(back(".", low, start), back("!", low, start), back("?", low, start), back(BREAK, low, start))
     stop = _STOP.search(text, end, high)
-    whole = since >= low and stop is not None
+    until = high if high == len(text) else high - REACH
     if since > low:
         low = since
     if stop is not None:
-        high = min(high, stop.start() + 2)
+        until = high = min(high, stop.start() + 2)
     if lower is not None:
-        return _Window(lower, 0, low, high, whole)
+        return _Window(lower, 0, low, high, until)
     base = max(0, low - _LEAD)
-    return _Window(text[base:high].lower(), base, low - base, high - base, whole)
+    return _Window(text[base:high].lower(), base, low - base, high - base, until)
+
+
+def _group(pattern: Pattern) -> str | int:
+    return "words" if "words" in pattern.expression.groupindex else 0
 
 
 def _place(pattern: Pattern, found: re.Match[str], window: _Window, folded: Folded, base: int) -> tuple[int, int]:
     """What a match points at, in the original text that begins at ``base``."""
-    start, end = found.span("words" if "words" in pattern.expression.groupindex else 0)
+    start, end = found.span(_group(pattern))
     return folded.at(window.base + start) - base, folded.at(window.base + end) - base
 
 
@@ -194,10 +198,12 @@ def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:
     if voice == "any":
         return True
     number = quoted.around(start)
+    if number is None and voice == "self":
+        return True
     if number is None:
         number = quoted.around(end - 1)
     if number is None:
-        return voice in ("narrator", "self")
+        return voice == "narrator"
     if voice in ("narrator", "speech"):
         return voice == "speech"
     if voice == "self":

@@ -172,8 +172,9 @@ def _narrative_expressions() -> list[str]:
 
 
 def _phrase_expressions() -> list[str]:
-    document: dict[str, list[str]] = tomllib.loads(_PHRASES.read_text("utf-8"))
-    return [re.escape(text).replace("\\ ", " ") for text in document["plain"]] + document["gapped"]
+    document = tomllib.loads(_PHRASES.read_text("utf-8"))
+    gapped: list[str] = document["gapped"]
+    return [*(re.escape(text).replace("\\ ", " ") for text in document["plain"]), *gapped]
 
 
 def _phrase_criteria() -> list[Criterion]:

@@ -15,7 +15,7 @@ Read from a workspace, or composed here with nothing written.
 
     python -m perf.text_quality
     python -m perf.text_quality --workspace build --benchmark heart
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _RESIDUE = {
     "slot": re.compile(r"[{}\[\]|\ue000\ue001]|<|>"),
     "space": re.compile(r"  | [,.;:?!]|\n\n\n"),
     "article": re.compile(r"\b[Aa] (?=[aeio]\w)(?!(?:one|once|eu\w+)\b)|\b[Aa]n (?=[bcdfgjklmnpqrstvwxyz])"),
-    "doubled": re.compile(r"\b(?!(?:had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear)\b)([a-z]{2,}) \1\b"),  # noqa: E501
+    "doubled": re.compile(r"\b(?!(?:had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear)\b)([a-z]{2,}) \1\b"),
     "stops": re.compile(r"(?<!\.)\.\.(?!\.)|[,;:]\.|\?\?|[?!]\.|,,"),
     "lower": re.compile(r"(?:^|[.!?] |\n)[a-z]"),
 }  # fmt: skip

@@ -26,13 +26,13 @@ _TURNING = (
     ("open", "ambience", "before?", "where?", "setup", "detail?", "portrait?", "weather?", "detail?"),
     ("chat?", "detail?", "ambience?", "detail?", "notice", "arrive", "body", "detail?"),
     ("think", "press", "act", "outcome"),
-    ("linger?", "detail?", "chat?", "close", "ambience?", "evening?", "after", "night"),
+    ("linger?", "detail?", "talk?", "close", "ambience?", "evening?", "after", "night"),
 )
 _PLAIN = (
     ("open", "ambience", "before?", "before?", "where?", "weather?", "setup", "detail?", "portrait?", "detail?"),
     ("chat?", "detail?", "aside?", "ambience?", "detail?", "chat?", "weather?"),
     ("arrive", "body", "small", "press", "detail?", "outcome"),
-    ("linger?", "small?", "chat?", "detail?", "close", "ambience?", "linger?", "evening?", "after"),
+    ("linger?", "small?", "talk?", "detail?", "close", "ambience?", "linger?", "evening?", "after"),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
@@ -194,7 +194,7 @@ def _lines(frame: Frame, beat: str) -> Sequence[str]:
     if beat == "weather":
         side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
         return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
-    if beat in {"before", "linger", "chat"}:
+    if beat in {"before", "linger", "chat", "talk"}:
         return pieces("days", beat, frame.language)
     if beat == "evening":
         return pieces("days", "morning" if frame.moment.part in {"evening", "night"} else "evening", frame.language)

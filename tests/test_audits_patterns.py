@@ -1,0 +1,132 @@
+"""Patterns are data, and these tests are what holds them: every sentence of every file, anchors, spans, bait."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audits.criteria import criteria
+from audits.folding import fold
+from audits.patterns import Matcher
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "audits/patterns"
+PATTERNS = [pytest.param(c, p, id=f"{c.code}-{p.name}") for c in criteria().values() for p in c.patterns]
+OWN = [pytest.param(c, p, id=f"{c.code}-{p.name}") for c in criteria().values() for p in c.patterns if p.hits]
+
+
+def names(criterion, text):
+    return [match.name for match in Matcher([criterion]).scan([text])]
+
+
+@pytest.mark.parametrize(("criterion", "pattern"), OWN)
+def test_every_hit_of_a_pattern_is_hit_by_it(criterion, pattern):
+    found = Matcher([criterion]).scan(list(pattern.hits))
+    hit = {match.text for match in found if match.name == pattern.name}
+    assert [text for number, text in enumerate(pattern.hits) if number not in hit] == []
+
+
+@pytest.mark.parametrize(("criterion", "pattern"), OWN)
+def test_no_miss_of_a_pattern_is_hit_by_any_pattern_of_its_criterion(criterion, pattern):
+    found = Matcher([criterion]).scan(list(pattern.misses))
+    assert [(match.name, pattern.misses[match.text]) for match in found] == []
+
+
+@pytest.mark.parametrize(("criterion", "pattern"), OWN)
+def test_a_pattern_has_25_hits_and_25_misses_and_none_is_both(criterion, pattern):
+    assert len(set(pattern.hits)) >= 25
+    assert len(set(pattern.misses)) >= 25
+    assert not set(pattern.hits) & set(pattern.misses)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_name_of_a_file_is_its_code(path):
+    assert tomllib.loads(path.read_text("utf-8"))["code"] == path.stem
+
+
+@pytest.mark.parametrize(("criterion", "pattern"), PATTERNS)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_an_expression_matches_nothing_without_an_anchor(criterion, pattern, data):
+    text = data.draw(st.from_regex(pattern.expression, alphabet=st.characters(codec="latin-1")))
+    for found in pattern.expression.finditer(text):
+        around = text[max(0, found.start() - 12) : found.end() + 12]
+        assert any(anchor in around for anchor in pattern.anchors), around
+
+
+SENTENCES = [
+    text for c in criteria().values() if c.table == "memories" for p in c.patterns for text in p.hits + p.misses
+]
+NARRATIVE = [c for c in criteria().values() if c.table == "memories" and c.at_least is None]
+ODD = [
+    "\x00",
+    "\ud83d",
+    "İstanbul",
+    "e\u0301",
+    "😀",
+    "مرحبا بالعالم",
+    "我走了。",
+    "\u2028",
+    "’",
+    "“",
+    "'",
+    '"',
+    "\t",
+    "\r\n",
+    "  ",
+]
+texts = st.lists(st.sampled_from(SENTENCES) | st.sampled_from(ODD) | st.text(max_size=12), max_size=8)
+joints = st.sampled_from([" ", "\n", "\n\n", "  ", "\r\n\r\n", "\t", " \n "])
+
+
+def joined(parts, joint):
+    return joint.join(parts)
+
+
+@pytest.fixture(scope="module")
+def matcher():
+    return Matcher(NARRATIVE)
+
+
+@given(several=st.lists(st.builds(joined, texts, joints), max_size=5))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+def test_texts_scanned_together_have_the_matches_they_have_alone(matcher, several):
+    alone = [match._replace(text=number) for number, text in enumerate(several) for match in matcher.scan([text])]
+    assert matcher.scan(several) == sorted(alone)
+
+
+@given(text=st.builds(joined, texts, joints))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+def test_a_span_points_at_words_that_fold_to_what_was_matched(matcher, text):
+    expressions = {(p.code, p.name): p for c in NARRATIVE for p in c.patterns}
+    for match in matcher.scan([text]):
+        assert 0 <= match.start < match.end <= len(text)
+        words = fold(text[match.start : match.end]).text
+        pattern = expressions[match.code, match.name]
+        around = fold("\n\n" + text[max(0, match.start - 40) : match.end + 90]).text
+        assert any(words in found[0] for found in pattern.expression.finditer(around)), (words, around)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Yèars ago… İ said. \U0001f600 Years later, I knew.", "İİİ. “Ça va.” Years later I knew.", "a\u0301 years  later"],
+)
+def test_a_span_is_true_beside_characters_that_fold_to_more_or_stand_outside_the_basic_plane(text):
+    (match,) = [m for m in Matcher([criteria()["perspective.future"]]).scan([text]) if m.name == "years_later"]
+    assert fold(text[match.start : match.end]).text == "years later"
+
+
+def test_folding_keeps_the_length_of_every_single_character():
+    changed = [code for code in range(0x110000) if len(fold(chr(code)).text) != 1 and not chr(code).isspace()]
+    assert changed == []
+
+
+@given(text=st.text(st.sampled_from("aI \n\t\r.“”’'\"İ\ud83d😀"), max_size=60))
+def test_every_place_of_a_folded_text_is_the_place_of_its_character(text):
+    folded = fold(text)
+    for place, sign in enumerate(folded.text):
+        original = text[folded.at(place)]
+        assert sign == "\n" or sign == " " or fold(original).text == sign
+    assert folded.at(len(folded.text)) == len(text)
