@@ -10,7 +10,7 @@ Read from a workspace, or composed here with nothing written.
 - ``probe``      TF-IDF and logistic regression, trained on every other life stage and tested on the rest: how often
                  it names the archetype from one memory, and from 30. Names of the ledger are masked: they say who,
                  not what somebody is like. ``--names`` leaves them in
-- ``residue``    traces a composer leaves: slots, doubled words, wrong articles, unbalanced quotes, sentences in lower case
+- ``residue``    traces a composer leaves: slots, doubled words, wrong articles, unbalanced quotes, small letters
 - ``speed``      memories composed a second on one core (only where they are composed here)
 
     python -m perf.text_quality
@@ -52,11 +52,13 @@ LIMITS = {
 _SHARE = 0.005
 _GROUP, _GROUPS = 30, 200
 
+# Words that may follow themselves.
+_TWICE = "had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear"
 _RESIDUE = {
     "slot": re.compile(r"[{}\[\]|\ue000\ue001]|<|>"),
     "space": re.compile(r"  | [,.;:?!]|\n\n\n"),
     "article": re.compile(r"\b[Aa] (?=[aeio]\w)(?!(?:one|once|eu\w+)\b)|\b[Aa]n (?=[bcdfgjklmnpqrstvwxyz])"),
-    "doubled": re.compile(r"\b(?!(?:had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear)\b)([a-z]{2,}) \1\b"),
+    "doubled": re.compile(rf"\b(?!(?:{_TWICE})\b)([a-z]{{2,}}) \1\b"),
     "stops": re.compile(r"(?<!\.)\.\.(?!\.)|[,;:]\.|\?\?|[?!]\.|,,"),
     "lower": re.compile(r"(?:^|[.!?] |\n)[a-z]"),
 }  # fmt: skip

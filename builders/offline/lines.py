@@ -28,14 +28,15 @@ _MANY = 60
 # How many values a slot takes over a thousand memories, at the least: as a voice or a shared line sees it.
 _VARIED = 40
 _POOR = {
-    "joint": 1, "weekday": 7, "month": 12, "part": 5, "later": 4, "soon": 4, "days": 9, "few": 5, "workplace": 4, "tool": 4,
-    "public": 4, "piece": 9, "parts": 9, "duty": 9,
+    "joint": 1, "weekday": 7, "month": 12, "part": 5, "later": 4, "soon": 4, "days": 9, "few": 5, "workplace": 4,
+    "tool": 4, "public": 4, "piece": 9, "parts": 9, "duty": 9,
 }  # fmt: skip
 _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 
 # Two clauses joined by "and", the second with a subject of its own.
 _JOINT = re.compile(
-    r", and(?= (?:I|it|we|there|nobody|no one|everyone|everybody|somebody|someone|they)\b| \{[A-Za-z]+(?:\.[Hh]e)?\} [a-z])"
+    r", and(?= (?:I|it|we|there|nobody|no one|everyone|everybody|somebody|someone|they)\b"
+    r"| \{[A-Za-z]+(?:\.[Hh]e)?\} [a-z])"
 )
 _BOUNDARY = re.compile(r"[.!?\u2026]\u201d?\s+")
 _OPENS = re.compile(r"\s*[\u201cA-Z0-9\u2018(]")

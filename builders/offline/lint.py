@@ -45,17 +45,20 @@ TIME = frozenset(
 _FORBIDDEN = re.compile(
     r"years later|later (?:I )?(?:learn|discover|realis|realiz)|looking back|(?:did not|didn't) know then|only then did"
     r"|from then on|thereafter|the whole thing|the (?:worst|best|hardest|strangest) part (?:was|of)|if only I had known"
-    r"|it took (?:me )?[^.]{1,30} to (?:realis|realiz)|I thought at the time|now thinking back|to this day|ever since then",
+    r"|it took (?:me )?[^.]{1,30} to (?:realis|realiz)|I thought at the time|now thinking back|to this day"
+    r"|ever since then",
     re.IGNORECASE,
 )
 _GENDERED = re.compile(
-    r"\b(?:good|clever|big|brave) (?:girl|boy)\b(?=[,.!?]*\u201d)|\u201c[^\u201d]*\b(?:sir|madam|miss|lad|lass|young (?:man|lady)|"
-    r"my (?:boy|girl)|son|daughter)\b[,.!?]*\u201d|\bmy (?:husband|wife|boyfriend|girlfriend|beard|dress|skirt|bra)\b|\bas a (?:boy|girl|man|woman)\b",
+    r"\b(?:good|clever|big|brave) (?:girl|boy)\b(?=[,.!?]*\u201d)"
+    r"|\u201c[^\u201d]*\b(?:sir|madam|miss|lad|lass|young (?:man|lady)|my (?:boy|girl)|son|daughter)\b[,.!?]*\u201d"
+    r"|\bmy (?:husband|wife|boyfriend|girlfriend|beard|dress|skirt|bra)\b|\bas a (?:boy|girl|man|woman)\b",
     re.IGNORECASE,
 )
 _CLINICAL = re.compile(
-    r"\b(?:trauma\w*|anxiety|anxious attachment|boundar(?:y|ies)|coping|dysregulat\w*|schema\w*|disorder|dissociat\w*|triggered"
-    r"|attachment style|defen[cs]e mechanism\w*|catastrophi\w*|neurotic\w*|introver\w*|extraver\w*|extrover\w*|conscientious\w*|agreeable\w*)\b",
+    r"\b(?:trauma\w*|anxiety|anxious attachment|boundar(?:y|ies)|coping|dysregulat\w*|schema\w*|disorder|dissociat\w*"
+    r"|triggered|attachment style|defen[cs]e mechanism\w*|catastrophi\w*|neurotic\w*|introver\w*|extrover\w*"
+    r"|extraver\w*|conscientious\w*|agreeable\w*)\b",
     re.IGNORECASE,
 )
 _ABSTRACT = re.compile(
