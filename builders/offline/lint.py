@@ -2,7 +2,9 @@
 
 A line has only slots somebody fills, balanced marks and stops, no expression a memory may not use
 (HEART-BENCH appendix G.2, B.4), nothing that names the protagonist's gender, no clinical word, and in
-child bands no abstraction. A scene has all handles in every variant and the beats its tiers need.
+child bands no abstraction. A scene has all handles in every variant and the beats its tiers need. Every line is
+told in all its wordings and read by the audits (``proof``); the share of "the" is printed a file, and of sentences
+that have fewer than three wordings and no slot (plain).
 
     python -m builders.offline.lint
     python -m builders.offline.lint builders/offline/banks/scenes/child_health.toml
@@ -11,17 +13,26 @@ child bands no abstraction. A scene has all handles in every variant and the bea
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read_scenes
+from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read_scenes, scenes
 from builders.offline.cast import FORMS
 from builders.offline.grammar import Choice, Template, parse_line, slots
+from builders.offline.proof import Line, Proof, proof, shared_lines
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
+
+# Banks of sentences that any scene may use.
+_SHARED = frozenset({"days", "settings", "weather", "body", "portraits"})
+# Of a hundred words at most so many are "the"; of the sentences of a file at most this share is plain.
+MOST_THE = 100 / 30
+MOST_PLAIN = 1 / 3
 
 HANDLES = frozenset(["thing", "mine", "matter", "gist", "fear", "want", "fix", "easy", "doing", "crew", "prop", "here"])
 TIME = frozenset(
@@ -69,17 +80,66 @@ _ABSTRACT = re.compile(
 _ARTICLE = re.compile(r"\b[Aa]n \{|\b[Aa]n \[(?![aeioAEIO])")
 
 
-def check(path: Path) -> list[str]:
-    """What is wrong in one file of the banks, one line each. Raises RequestError for a file that is no TOML."""
+@dataclass(frozen=True)
+class Checked:
+    """What is wrong in one file of the banks, one line each, and the figures of its lines."""
+
+    problems: list[str]
+    proof: Proof
+
+
+def check(path: Path) -> Checked:
+    """Read one file of the banks. Raises RequestError for a file that is no TOML."""
     try:
         raw = tomllib.loads(path.read_text("utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise RequestError("not a bank", path, expected=str(error), mend="Mend that line") from None
+    problems: list[str] = []
+    lines: list[Line] = []
     if path.parent.name == "scenes":
-        return [f"{path.name}: {problem}" for scene in read_scenes(path) for problem in _scene(scene)]
-    if path.parent.name == "voices":
-        return [f"{path.name}: {problem}" for problem in _voice(raw)]
-    return []
+        told = read_scenes(path)
+        problems = [problem for scene in told for problem in _scene(scene)]
+        lines = [line for scene in told for line in _lines_of(scene)]
+    elif path.parent.name == "voices":
+        problems = list(_voice(raw))
+        lines = [line for line in _shared(raw) if not line.short or "feel" not in line.where]
+    elif path.stem in _SHARED:
+        lines = _shared(raw)
+    made = proof(lines) if not problems else proof(())
+    problems += [*made.problems, *_figures(made)]
+    return Checked([f"{path.name}: {problem}" for problem in problems], made)
+
+
+def _lines_of(scene: Scene) -> Iterator[Line]:
+    handles = [
+        {**variant, **{name: values[turn % len(values)] for name, values in scene.once.items()}}
+        for turn, variant in enumerate(scene.variants)
+    ]
+    for beat, texts in scene.beats.items():
+        for text in texts:
+            yield Line(f"{scene.id}.{beat}", text, scene.language, handles)
+    for text in scene.summary:
+        yield Line(f"{scene.id}.summary", text, scene.language, handles, short=True)
+
+
+def _shared(raw: dict[str, Any]) -> list[Line]:
+    """The sentences of a bank that any scene may use, told with the handles of some scene of the language."""
+    return [
+        Line(where, text, language, _handles(language), short=where.rpartition(".")[2] in ("conclusion", "policy"))
+        for where, language, text in shared_lines(raw)
+    ]
+
+
+@functools.cache
+def _handles(language: str) -> Sequence[Mapping[str, str]]:
+    return [scene.variants[0] for scene in scenes() if scene.language == language]
+
+
+def _figures(made: Proof) -> Iterator[str]:
+    if made.share > MOST_THE:
+        yield f'{made.share:.1f} of a hundred words are "the", at most {MOST_THE:.1f}'
+    if made.plain > MOST_PLAIN * made.sentences:
+        yield f"{made.plain} of {made.sentences} sentences have fewer than three wordings and no slot"
 
 
 def _scene(scene: Scene) -> Iterator[str]:
@@ -171,14 +231,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(parsed: argparse.Namespace) -> int:
     paths = parsed.files or sorted(FOLDER.rglob("*.toml"))
-    problems = [problem for path in paths for problem in check(path)]
+    checked = {path: check(path) for path in paths}
+    problems = [problem for one in checked.values() for problem in one.problems]
     if parsed.json:
-        print_json({"files": len(paths), "problems": problems})
-    else:
-        for problem in problems:
-            say(problem)
-        say(f"{len(paths)} files, {len(problems)} problems", quiet=parsed.quiet)
+        print_json({"files": {path.name: _document(one) for path, one in checked.items()}, "problems": problems})
+        return FINDINGS if problems else DONE
+    for problem in problems:
+        say(problem)
+    say(f"{'of a hundred words, the':>52}{'sentences':>12}{'plain':>8}", quiet=parsed.quiet)
+    for path, one in checked.items():
+        if one.proof.words:
+            figures = f"{one.proof.share:>21.1f}{one.proof.sentences:>12}{one.proof.plain:>8}"
+            say(f"{path.name:<31}{figures}", quiet=parsed.quiet)
+    say(f"{len(paths)} files, {len(problems)} problems", quiet=parsed.quiet)
     return FINDINGS if problems else DONE
+
+
+def _document(one: Checked) -> dict[str, float]:
+    made = one.proof
+    return {"the_share": round(made.share, 2), "sentences": made.sentences, "plain": made.plain}
 
 
 if __name__ == "__main__":
