@@ -18,6 +18,7 @@ from schemas.tables import Row
 
 SMALLEST = 16 * 2**20  # bytes
 EACH = 128 * 2**10  # bytes for every request in flight
+_CHUNK = 2**16
 
 
 class Reserve:
@@ -48,8 +49,10 @@ class Reserve:
                 return
 
     def _lines(self) -> list[bytes]:
-        held = os.pread(self._handle, os.fstat(self._handle).st_size, 0).split(b"\0", 1)[0]
-        return [line for line in held.split(b"\n") if line]
+        held = b""
+        while b"\0" not in held[-_CHUNK:] and (more := os.pread(self._handle, _CHUNK, len(held))):
+            held += more
+        return [line for line in held.partition(b"\0")[0].split(b"\n") if line]
 
     def put(self, row: Row) -> None:
         """Put a reply aside, on disk when this returns. Raises OSError when even this has no room."""
