@@ -9,6 +9,8 @@
 
 Each can also be run as a model, ``--model offline:NAME``; then ``nearest`` and ``reader`` get what the
 setting retrieves and nothing else. Ties go to the option that the seed puts first, never to the letter A.
+Where each decision is the answer of one question and a distractor of three, ``options`` has nothing to learn:
+all its scores are ties.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def all_answers(bench: Bench, seed: int) -> dict[str, dict[str, str] | None]:
 def answers(name: str, bench: Bench, seed: int, retrieved: Retrieved | None = None) -> dict[str, str]:
     """Question -> the letter that a baseline chooses. ``retrieved``: what ``nearest`` and ``reader`` may read."""
     scores = _scores(name, bench, retrieved)
-    return {question.id: _best(bench, question, scores[question.id], seed) for question in bench.questions}
+    return {question.id: _best(bench, question, name, scores[question.id], seed) for question in bench.questions}
 
 
 def _scores(name: str, bench: Bench, retrieved: Retrieved | None) -> Scores:
@@ -58,9 +60,9 @@ def _scores(name: str, bench: Bench, retrieved: Retrieved | None) -> Scores:
     return {q.id: reader.scores(q, texts[q.id] if texts is not None else None) for q in bench.questions}
 
 
-def _best(bench: Bench, question: Question, scores: Sequence[float], seed: int) -> str:
+def _best(bench: Bench, question: Question, name: str, scores: Sequence[float], seed: int) -> str:
     order = list(range(len(scores)))
-    rng_for(seed, bench.release.name.benchmark, "evaluators.ties", question.id).shuffle(order)
+    rng_for(seed, bench.release.name.benchmark, f"evaluators.ties.{name}", question.id).shuffle(order)
     return question.labels[max(order, key=lambda place: scores[place])]
 
 
