@@ -163,13 +163,19 @@ def scope(frame: Frame, rng: random.Random):  # type: ignore[no-untyped-def]
             return mark(head, form) if not form or form in PRONOUNS else frame.members[head].form(form)
         if name == "joint":
             return ", and" if frame.language == "child" or rng.random() < _JOINED else ";"
-        said = frame.handles.get(name) or frame.moment.words(name)
+        said = frame.handles.get(name)
+        if said is None and frame.moment.words(name) is not None:
+            return time(name)
         if said is None:
             words = pieces("words", name)
             if not words:
                 raise KeyError(f"{name} in scene {frame.scene.id}")
             said = words[choose(len(words))]
         return render(parse(said), fill, choose)
+
+    def time(name: str) -> str:
+        """A phrase of time: made of such phrases only, whatever a scene calls its own things."""
+        return render(parse(frame.moment.words(name) or ""), time, choose)
 
     return fill
 
