@@ -11,20 +11,24 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain
 
 from schemas.errors import unknown
 from schemas.findings import Finding, in_order
 from schemas.tables import Row
 
 Related = Mapping[str, Sequence[Row]]
+Part = Callable[[], list[Finding]]
 
 TABLES = ("decisions", "memories", "scenarios", "users")
 """The tables that have audits."""
 
-_CHUNK = 250
+_CHUNK = 1_000
 
 
 def audit(
@@ -84,26 +88,37 @@ def _by_row(table: str, rows: Sequence[Row], related: Related, wanted: frozenset
     if table == "users":
         judged: list[Finding] = import_module("audits.users").audit(rows, related)
         return judged
-    judge = partial(_judge, table, related, wanted)
     starts = range(0, len(rows), _CHUNK)
-    chunks = [rows[start : start + _CHUNK] for start in starts]
-    return [finding for part in _mapped(judge, chunks, starts, processes) for finding in part]
+    judge = partial(_judge, table, related, wanted)
+    parts = [partial(judge, rows[start : start + _CHUNK], start) for start in starts]
+    count = min(processes, len(parts)) if _may_fork() else 1
+    if count > 1:
+        judge([], 0)  # compiles every expression, for all workers
+    return list(chain.from_iterable(_forked(parts, count) if count > 1 else (part() for part in parts)))
 
 
-def _mapped(
-    judge: Callable[[Sequence[Row], int], list[Finding]],
-    chunks: Sequence[Sequence[Row]],
-    starts: Sequence[int],
-    processes: int,
-) -> Iterable[list[Finding]]:
-    count = min(processes, len(chunks))
-    if count <= 1:
-        return map(judge, chunks, starts)
+def _may_fork() -> bool:
+    """Whether workers can be copies of this process: on Linux, where no other thread of it could hold a lock.
+
+    Copies have the rows and the expressions without being sent them, and never run the caller's script again.
+    """
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def _forked(parts: Sequence[Part], count: int) -> list[list[Finding]]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
-        return list(pool.map(judge, chunks, starts))
+    with ProcessPoolExecutor(count, get_context("fork"), initializer=_parts.extend, initargs=(parts,)) as pool:
+        return list(pool.map(_part, range(len(parts))))
+
+
+_parts: list[Part] = []
+"""What a worker was handed when it was made; always empty in the process that makes workers."""
+
+
+def _part(number: int) -> list[Finding]:
+    return _parts[number]()
 
 
 def _judge(table: str, related: Related, wanted: frozenset[str], rows: Sequence[Row], first: int) -> list[Finding]:

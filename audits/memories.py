@@ -83,7 +83,7 @@ def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
 def _names(subject: Subject, known: Mapping[str, continuity.Ledger]) -> frozenset[str]:
     """Every word of every name in the character's ledger: these are other people."""
     ledger = known.get(str(subject.row.get("character_id")))
-    return frozenset(word for name in ledger.names for word in name.split()) if ledger else frozenset()
+    return ledger.words if ledger else frozenset()
 
 
 def age_of(subject: Subject) -> int | None:

@@ -58,6 +58,7 @@ class Matcher:
             for anchor in pattern.anchors:
                 users.setdefault(anchor, []).append(number)
         self._users = list(users.values())
+        self._codes = [frozenset(self._patterns[number].code for number in numbers) for numbers in users.values()]
         words = [_coded(word) for word in (*users, *ODD_BLANKS)]
         self._automaton = ahocorasick_rs.BytesAhoCorasick(words, implementation=ahocorasick_rs.Implementation.DFA)
 
@@ -77,13 +78,19 @@ class Matcher:
         folded = fold("\n\n" + quoted.text)
         least = {code: int(share * len(quoted.text)) for code, (_, share) in needed.items()}
         seen: dict[str, set[int]] = {code: set() for code in needed}
-        for pattern, window in self._candidates(folded.text, self._anchors(_coded(folded.text))):
-            found = seen[pattern.code]
-            if len(found) < needed[pattern.code][0]:
-                for match in window.matches(pattern):
-                    start, end = _place(pattern, match, window, folded, _OPENING)
-                    if start >= least[pattern.code] and hears(pattern.voice, quoted, start, end):
-                        found.add(start)
+        enough: set[str] = set()
+        for pattern, window in self._candidates(folded.text, self._anchors(_coded(folded.text)), enough):
+            code, found = pattern.code, seen[pattern.code]
+            if folded.at(window.base + window.end) - _OPENING < least[code]:
+                continue
+            for match in window.matches(pattern):
+                start, end = _place(pattern, match, window, folded, _OPENING)
+                if start >= least[code] and hears(pattern.voice, quoted, start, end):
+                    found.add(start)
+            if len(found) >= needed[code][0]:
+                enough.add(code)
+                if len(enough) == len(needed):
+                    break
         return {code: len(found) for code, found in seen.items()}
 
     def _scan_batch(self, texts: Sequence[str], quoted: Sequence[Quotations], first: int, last: int) -> Iterator[Match]:
@@ -116,20 +123,25 @@ class Matcher:
                 ):
                     yield Match(first + which, start, end, pattern.code, pattern.name)
 
-    def _candidates(self, text: str, anchors: Sequence[Anchor]) -> Iterator[tuple[Pattern, _Window]]:
-        """Patterns whose anchor stands in a sentence, with the sentence; each pattern once a sentence."""
+    def _candidates(
+        self, text: str, anchors: Sequence[Anchor], enough: Collection[str] = ()
+    ) -> Iterator[tuple[Pattern, _Window]]:
+        """Patterns whose anchor stands in a sentence, with the sentence; each pattern once a sentence.
+
+        Patterns of the codes that are in ``enough`` by then are passed over.
+        """
         # Lower case is cheap for all of an ASCII text, and dear for others: of those only sentences are lowered.
         lower = text.lower() if text.isascii() else None
         window: _Window | None = None
         done: set[int] = set()
         for anchor, start, end in anchors:
-            if anchor >= len(self._users):
+            if anchor >= len(self._users) or (enough and self._codes[anchor].issubset(enough)):
                 continue
             if window is None or start >= window.until:
                 window = _window(text, lower, start, end)
                 done.clear()
             for number in self._users[anchor]:
-                if number not in done:
+                if number not in done and self._patterns[number].code not in enough:
                     done.add(number)
                     yield self._patterns[number], window
 
@@ -207,9 +219,9 @@ def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:
     if voice in ("narrator", "speech"):
         return voice == "speech"
     if voice == "self":
-        return quoted.mine[number]
-    if quoted.mine[number] or voice == "others":
-        return not quoted.mine[number]
+        return quoted.mine(number)
+    if voice == "others" or quoted.mine(number):
+        return not quoted.mine(number)
     return quoted.to_me(number) if voice == "to_me" else not quoted.to_another(number)
 
 

@@ -31,6 +31,8 @@ FEWEST_FIRST = 1 / 100
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019][A-Za-z]+)?")
 _FIRST = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?:'(?:m|d|ve|ll|re|s))?")
 _TITLE = r"(?:Mr|Mrs|Ms|Mister|Miss|Herr|Frau|Se\u00f1ora?|Monsieur|Madame|Signora?)\.?"
+_CAPITAL = re.compile(r"\b[A-Z\u00c0-\u00de]\w*(?:['\u2019-](?!s\b)\w+)*(?!,? that['\u2019]s me)")
+_JOINT = re.compile(r"['\u2019-]")
 _CALL = (
     r"(?:(?:Hey|Hi|Hello|Oh|Ah|Well|Now|Good (?:morning|evening|night|afternoon)|Come on|Sorry|Thanks|Thank you|Yes|No"
     r"|Okay|OK|But|And|Please|Dear|My dear|Listen|Look),? ){0,2}"
@@ -57,13 +59,15 @@ _CHILD = re.compile(
 def addressed_by_name(subject: Subject, quoted: Quotations, others: Collection[str]) -> Iterator[Finding]:
     """Names (and titles) that somebody says to the protagonist; ``others`` are names of people of the ledger."""
     text = quoted.text
+    told_of: frozenset[str] | None = None
     for number, span in enumerate(quoted.spans):
-        if quoted.mine[number] or quoted.to_another(number):
-            continue
         body = text[span[0] + 1 : span[1]]
         for found in [*_starting(body), *_AT_END.finditer(body)]:
             name, title = found["name"], found["title"]
-            if not _is_name(body, found) or name in others or _borne_by_another(name, quoted):
+            if not _is_name(body, found) or name in others or quoted.mine(number) or quoted.to_another(number):
+                continue
+            told_of = _told_of(quoted) if told_of is None else told_of
+            if name in told_of:
                 continue
             place = (span[0] + 1 + found.start("name"), span[0] + 1 + found.end("name"))
             yield at_words(
@@ -94,20 +98,19 @@ def _is_name(body: str, found: re.Match[str]) -> bool:
     return not before[:1].isupper() or before.lower() in _listed("not_names")
 
 
-def _borne_by_another(name: str, quoted: Quotations) -> bool:
-    text = quoted.text
-    return any(
-        quoted.around(found.start()) is None for found in re.finditer(rf"\b{re.escape(name)}\b(?!,? that's me)", text)
-    )
+def _told_of(quoted: Quotations) -> frozenset[str]:
+    """The names (all words with a capital) that the narrator uses, which are those of others."""
+    words = _CAPITAL.findall(quoted.outside())
+    return frozenset(part for word in words for part in (word, *_JOINT.split(word)))
 
 
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Mum, look!", said by the protagonist's own child."""
     text = quoted.text
     for number, span in enumerate(quoted.spans):
-        if quoted.mine[number] or quoted.to_another(number) or not any(map(_CHILD.search, quoted.beside(number))):
-            continue
         for found in _KIN.finditer(text[span[0] + 1 : span[1]]):
+            if not any(map(_CHILD.search, quoted.beside(number))) or quoted.mine(number) or quoted.to_another(number):
+                break
             words = found.group().lstrip(" ,\"'\u201c\u2018")
             end = span[0] + 1 + found.end()
             message = "the protagonist's child calls the protagonist by a word for one gender"
@@ -116,7 +119,10 @@ def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
 
 def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """``person.third`` for a narrative that hardly ever says "I"."""
-    words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(quoted.outside())]
+    text = quoted.outside()
+    if text.count(" I ") + text.count(" my ") >= FEWEST_FIRST * (len(text) + 1) / 2:
+        return  # there cannot be more words than every other sign begins one
+    words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(text)]
     first = sum(1 for word in words if _FIRST.fullmatch(word))
     if len(words) >= FEWEST_WORDS and first < FEWEST_FIRST * len(words):
         message = f"{first} words of the first person among {len(words)} outside quotations"

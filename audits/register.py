@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,25 +69,32 @@ def register() -> Register:
     )
 
 
+@functools.lru_cache(maxsize=1 << 16)
+def _is_abstract(word: str) -> bool:
+    return register().is_abstract(word.lower())
+
+
 def audit(subject: Subject, age: int | None, quoted: Quotations) -> Iterator[Finding]:
     """``age.register`` findings of a child's memory; none above the last band."""
     known = register()
     band = next((band for band in known.bands if age is not None and age <= band.to_age), None)
     if band is None:
         return
-    lengths: list[int] = []
-    for start, end in sentences(quoted.text):
-        words = [found for found in _WORD.finditer(quoted.text, start, end) if quoted.around(found.start()) is None]
-        if words:
-            lengths.append(len(words))
-        abstract = [found for found in words if known.is_abstract(found[0].lower())]
-        different = {found[0].lower() for found in abstract}
+    told = sentences(quoted.text, quoted.spans)
+    words = [found for start, end in quoted.gaps() for found in _WORD.finditer(quoted.text, start, end)]
+    starts = [found.start() for found in words]
+    bounds = [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in told]
+    abstract = [number for number, found in enumerate(words) if _is_abstract(found[0])]
+    for first, last in bounds if len(abstract) >= band.abstract_in_sentence else ():
+        here = [words[number] for number in abstract[bisect_left(abstract, first) : bisect_left(abstract, last)]]
+        different = {found[0].lower() for found in here}
         if len(different) >= band.abstract_in_sentence:
-            span = (abstract[0].start(), abstract[-1].end())
+            span = (here[0].start(), here[-1].end())
             message = f"abstract for {age}: {', '.join(sorted(different))} in one sentence"
             yield at_words(subject, "age.register", "warning", _FIELD, span, message, _SOURCE)
+    lengths = [last - first for first, last in bounds if last > first]
     if sum(lengths) >= _FEWEST_WORDS and sum(lengths) > band.mean_words * len(lengths):
-        longest = max(sentences(quoted.text), key=lambda span: span[1] - span[0])
+        longest = max(told, key=lambda span: span[1] - span[0])
         mean = sum(lengths) / len(lengths)
         message = f"{mean:.0f} words a sentence in the mean, at most {band.mean_words} for {age}"
         yield at_words(subject, "age.register", "warning", _FIELD, longest, message, _SOURCE)

@@ -11,6 +11,7 @@ HEART-BENCH appendix G.4.3 (two sentences), Table 6 (one sentence).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from audits.speech import Span, around, inside, spans
 
@@ -29,9 +30,15 @@ _ATTRIBUTION = re.compile(
 _WORD = re.compile(r"\w")
 
 
-def sentences(text: str) -> list[Span]:
-    """Half-open spans of the sentences, in order, without the white space between them."""
-    quoted = spans(text)
+def sentences(text: str, quoted: Sequence[Span] | None = None) -> list[Span]:
+    """Half-open spans of the sentences, in order, without the white space between them.
+
+    ``quoted`` are the spans of the text's quotations, where at hand.
+    """
+    first = _END.search(text)
+    if (first is None or first.end() >= len(text.rstrip())) and "\n" not in text:
+        return [(len(text) - len(text.lstrip()), len(text.rstrip()))] if _WORD.search(text) else []
+    quoted = spans(text) if quoted is None else quoted
     cuts = [found.end() for found in _END.finditer(text) if _ends(text, found, quoted)]
     cuts += [gap.start() for gap in _PARAGRAPH.finditer(text)]
     made: list[Span] = []
@@ -48,7 +55,7 @@ def sentences(text: str) -> list[Span]:
     return made
 
 
-def _ends(text: str, found: re.Match[str], quoted: list[Span]) -> bool:
+def _ends(text: str, found: re.Match[str], quoted: Sequence[Span]) -> bool:
     marks, end = found[0], found.end()
     after = text[end : end + 60]
     stop = marks.rstrip(")]\"'\u201d\u2019\u00bb\u300d\u300f*")
@@ -71,7 +78,7 @@ def _ends(text: str, found: re.Match[str], quoted: list[Span]) -> bool:
     return not follows[0].islower() or (stop in ("?", "!") and "\n" in after[:2])
 
 
-def _quote_ends(text: str, found: re.Match[str], quoted: list[Span], stop: str) -> bool:
+def _quote_ends(text: str, found: re.Match[str], quoted: Sequence[Span], stop: str) -> bool:
     """Whether the end of a quotation ends the sentence round it: not where its clause or "I said" goes on."""
     after = text[found.end() : found.end() + 60]
     if after.lstrip()[0].islower():

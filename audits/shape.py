@@ -42,8 +42,10 @@ _RESIDUE = re.compile(
     r"={2,3}\s?MEM_\w{1,40}\s?={2,3}|-{2,3}\s?content_full\s?-{2,3}|\{\{?[A-Za-z_][\w.]{0,40}\}?\}|\[(?:NAME|INSERT|PLACEHOLDER|TODO|NAME)[^\]\n]{0,40}\]"
     r"|```|<\|[A-Za-z_]{1,20}\|>|\b(?:MEM|LED|SCN|CHAR)_[0-9A-Z]{2,}\w{0,40}",
 )
+_RESIDUE_SIGNS = ("_", "{", "[", "`", "<")
+"""One of these stands in every residue; looking for them is quicker by far."""
 _LETTER = re.compile(r"[^\W\d_]")
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_NOT_LATIN = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 _WORDS_JUDGED = 20
 
@@ -102,19 +104,24 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _characters(subject: Subject, field: str, text: str) -> Iterator[Finding]:
-    if found := _CONTROL.search(text):
-        count = len(_CONTROL.findall(text))
-        message = f"{count} control character{'s' if count > 1 else ''}, the first U+{ord(found[0]):04X}"
-        yield _pointed(subject, "format.control", field, found.span(), text, message)
-    if not text.isascii() and (found := _SURROGATE.search(text)):
-        message = f"{len(_SURROGATE.findall(text))} lone surrogate(s), the first U+{ord(found[0]):04X}"
-        yield _pointed(subject, "format.surrogate", field, found.span(), text, message)
-    if not _is_id(field):
+    if not text.replace("\n", "").isprintable():
+        yield from _unprintable(subject, field, text)
+    if not _is_id(field) and any(sign in text for sign in _RESIDUE_SIGNS):
         for found in _RESIDUE.finditer(text):
             if subject.table == "decisions" and found[0].startswith("MEM"):
                 continue  # citation.memory
             message = "an id, a slot or a mark of a prompt stands in the text"
             yield _pointed(subject, "format.residue", field, found.span(), text, message)
+
+
+def _unprintable(subject: Subject, field: str, text: str) -> Iterator[Finding]:
+    if found := _CONTROL.search(text):
+        count = len(_CONTROL.findall(text))
+        message = f"{count} control character{'s' if count > 1 else ''}, the first U+{ord(found[0]):04X}"
+        yield _pointed(subject, "format.control", field, found.span(), text, message)
+    if found := _SURROGATE.search(text):
+        message = f"{len(_SURROGATE.findall(text))} lone surrogate(s), the first U+{ord(found[0]):04X}"
+        yield _pointed(subject, "format.surrogate", field, found.span(), text, message)
 
 
 def _is_id(field: str) -> bool:
@@ -129,9 +136,9 @@ def _pointed(subject: Subject, code: str, field: str, span: tuple[int, int], tex
 
 def script(subject: Subject, field: str) -> Iterator[Finding]:
     """``format.script``: a text the English patterns cannot judge."""
-    letters = _LETTER.findall(subject.text(field)[:4_000])
-    latin = sum(1 for letter in letters if _LATIN.match(letter))
-    if len(letters) >= _WORDS_JUDGED and latin * 2 < len(letters):
+    text = subject.text(field)[:4_000]
+    others = 0 if text.isascii() else len(_NOT_LATIN.findall(text))
+    if others and (letters := len(_LETTER.findall(text))) >= _WORDS_JUDGED and others * 2 > letters:
         message = "most letters are not Latin: the English patterns cannot judge this text"
         yield at_row(subject, "format.script", "warning", message, field)
 

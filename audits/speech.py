@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 Span = tuple[int, int]
 
@@ -70,30 +70,36 @@ class Quotations:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._mine: dict[int, bool] = {}
 
     @functools.cached_property
     def spans(self) -> list[Span]:
         """Half-open ranges, marks included, in order and disjoint."""
         return spans(self.text)
 
-    @functools.cached_property
-    def mine(self) -> list[bool]:
-        """For each quotation whether the narrator speaks it."""
-        known: list[bool] = []
-        for number in range(len(self.spans)):
-            told = self._told(number)
-            # "Go," I said. "Now.": the second is mine, too.
-            known.append(told if told is not None else number > 0 and self._goes_on(number) and known[-1])
-        return known
+    def mine(self, number: int) -> bool:
+        """Whether the narrator speaks a quotation."""
+        first, told = number, self._told_once(number)
+        # "Go," I said. "Now.": the second is mine, too.
+        while told is None and first > 0 and self._goes_on(first):
+            first -= 1
+            told = self._told_once(first)
+        for each in range(first, number + 1):
+            self._mine[each] = bool(told)
+        return bool(told)
 
     def around(self, place: int) -> int | None:
         """The number of the quotation a place lies in; None outside."""
         return around(self.spans, place)
 
+    def gaps(self) -> Iterator[Span]:
+        """What stands before, between and after the quotations."""
+        edges = [0, *(edge for span in self.spans for edge in span), len(self.text)]
+        return zip(edges[::2], edges[1::2], strict=True)
+
     def outside(self) -> str:
         """The text without its quotations."""
-        edges = [0, *(edge for span in self.spans for edge in span), len(self.text)]
-        return " ".join(self.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+        return " ".join(self.text[start:end] for start, end in self.gaps())
 
     def to_another(self, number: int) -> bool:
         """Whether the words beside a quotation say that it is meant for somebody else."""
@@ -113,6 +119,10 @@ class Quotations:
         low = max(start - 70, self.spans[number - 1][1] if number else 0)
         high = min(end + 70, self.spans[number + 1][0] if number + 1 < len(self.spans) else len(self.text))
         return _SENTENCE.split(self.text[low:start])[-1], _SENTENCE.split(self.text[end : max(end, high)])[0]
+
+    def _told_once(self, number: int) -> bool | None:
+        known = self._mine.get(number)
+        return self._told(number) if known is None else known
 
     def _told(self, number: int) -> bool | None:
         before, after = self.beside(number)
