@@ -1,21 +1,23 @@
 """Decisions without a model: what a character does follows from its values, its traits and what came up in it.
 
 Which course of action: the one whose values weigh most in the character and that comes naturally to its
-traits, with a small pull from what the activated memories hold. In which manner: by the core pattern that
-the activated memories speak of most. So eleven characters often take the same course and never take it in
-the same way (HEART-BENCH appendix D.4).
+traits, with a small pull from what the activated memories hold. For which reason and in which way: by the
+core pattern that the activated memories speak of most. So eleven characters often take the same course and
+never take it in the same way (HEART-BENCH appendix D.4), and the way can be traced to what came up.
 
 Words come from ``banks/decisions/<trait>_<pole>.toml`` and the blueprint's courses:
 
-    I choose to <choice><reason>. I <act>, and <manner>.
+    I choose to <choice><reason>. <a way to act, with the act in it>
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,6 +32,8 @@ _BANKS = Path(__file__).parent / "banks" / "decisions"
 # How much a trait one unit above the middle counts beside a value at full importance.
 _TRAIT_WEIGHT = 1.2
 _MEMORY_WEIGHT = 0.15
+# The place, in order of rank, at which a memory counts half as much as the first one.
+_FADING = 3
 _WORD = re.compile(r"[a-z]{4,}")
 
 
@@ -38,15 +42,15 @@ def decide(character: Row, scenario: Row, blueprint: Blueprint, memories: Sequen
     rng = rng_for(seed, "heart", "decisions", f"{character['character_id']}/{scenario['id']}")
     bank = _bank(archetype(character))
     course = choose(character, blueprint, memories)
-    pattern = leading_pattern(character, memories, rng)
+    pattern = bank["patterns"][leading_pattern(character, memories)]
     choice, act = rng.choice(course["choice"]), rng.choice(course["acts"])
-    reason, manner = rng.choice(bank["reasons"]), rng.choice(bank["manners"][pattern])
+    reason, way = rng.choice(pattern["reasons"]), rng.choice(pattern["ways"])
     return {
         "summary": _summary(bank, memories, rng),
         "emotional_tone": _tone(bank, memories, scenario, rng),
         "core_reasoning": rng.choice(bank["logics"]),
         "value_orientation": rng.choice(bank["values"]),
-        "final_decision": f"I choose to {choice}{reason}. I {act}, and {manner}.",
+        "final_decision": f"I choose to {choice}{reason}. {way.format(act=act)}",
     }
 
 
@@ -65,16 +69,29 @@ def choose(character: Row, blueprint: Blueprint, memories: Sequence[Row]) -> Map
     return max(blueprint["courses"], key=weight)
 
 
-def leading_pattern(character: Row, memories: Sequence[Row], rng: Random) -> int:
-    """The core pattern the memories speak of, drawn by how much they do; the first memories count most."""
-    weights = [1e-6] * len(character["core_patterns"])
-    words = [_stems(pattern) for pattern in character["core_patterns"]]
-    for place, memory in enumerate(memories):
-        spoken = _stems(f"{memory['behavior_policy']} {memory['psych_conclusion']} {memory['content_summary']}")
-        for index, own in enumerate(words):
-            weights[index] += len(own & spoken) / len(own) / (1 + place / 5)
-    # Squared: what comes up a little more often decides much more often.
-    return rng.choices(range(len(weights)), [weight**2 for weight in weights])[0]
+def leading_pattern(character: Row, memories: Sequence[Row]) -> int:
+    """The core pattern that the memories speak of most; the first memories count most, of equals the first pattern.
+
+    Each memory speaks, by its conclusion, its rule and its tags, of the pattern with most of its words in
+    them, and as clearly as that is; words that many of the memories have count little.
+    """
+    patterns = [_stems(pattern) for pattern in character["core_patterns"]]
+    spoken = [_stems(_lesson(memory)) for memory in memories]
+    having = Counter(stem for stems in spoken for stem in stems)
+
+    def rarity(stems: Iterable[str]) -> float:
+        return sum(math.log((1 + len(spoken)) / max(having[stem], 1)) for stem in sorted(stems))
+
+    votes = [0.0] * len(patterns)
+    for place, stems in enumerate(spoken):
+        clear = [rarity(own & stems) / (rarity(own) or 1.0) for own in patterns]
+        best = max(range(len(patterns)), key=clear.__getitem__)
+        votes[best] += clear[best] / (1 + place / _FADING)
+    return max(range(len(votes)), key=votes.__getitem__)
+
+
+def _lesson(memory: Row) -> str:
+    return " ".join((memory["psych_conclusion"], memory["behavior_policy"], *memory["relevance_tags"]))
 
 
 def _lean(character: Row, kind: str) -> float:
