@@ -22,9 +22,11 @@ from schemas.tables import Row
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(rf"{_OPEN}([a-zA-Z_]+)(?:\.([a-zA-Z]+))?{_CLOSE}('s)?")
-# Before an object in the third person (after speech "asked" precedes its subject), and how far back and how often in a row a pronoun may stand for somebody.
+# Before an object in the third person (after speech "asked" precedes its subject), and how far back and how often in
+# a row a pronoun may stand for somebody.
 _OBJECT = re.compile(
-    r"\b(?:at|to|with|for|from|of|behind|beside|by|near|about|told|(?<!\u201d )asked|showed|gave|handed|thanked|followed|helped) $"
+    r"\b(?:at|to|with|for|from|of|behind|beside|by|near|about"
+    r"|told|(?<!\u201d )asked|showed|gave|handed|thanked|followed|helped) $"
 )
 _NEAR, _RUN = 220, 3
 
