@@ -22,6 +22,7 @@ from builders.ledgers import ledger
 from builders.offline.memories import Writer
 from builders.personas import load_characters
 from builders.plan import MemoryPlan
+from builders.plan import plan as planned
 from schemas.command import DEFAULT_SEED
 from schemas.tables import Row, memory_stage
 
@@ -52,8 +53,8 @@ def memories(body: Mapping[str, Any]) -> str:
     writer = _writer(character["character_id"])
     taken = _USED.findall(prompt[: prompt.find("Write these memories:")])
     rows = []
-    for plan in plans:
-        rows.append(writer.compose(plan, taken))
+    for one in plans:
+        rows.append(writer.compose(one, taken))
         taken.append(rows[-1]["context"])
     return render(rows)
 
@@ -101,4 +102,4 @@ def _characters() -> dict[str, Row]:
 @functools.cache
 def _writer(who: str) -> Writer:
     character = next(row for row in load_characters() if row["character_id"] == who)
-    return Writer(character, ledger(character, DEFAULT_SEED), DEFAULT_SEED)
+    return Writer(character, ledger(character, DEFAULT_SEED), DEFAULT_SEED, planned(character))

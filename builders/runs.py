@@ -21,7 +21,7 @@ from builders.overview import Figures, Written
 from builders.plan import plan
 from builders.repair import defects
 from builders.stamps import PARTS, is_ours, write_ours
-from builders.windows import Part, Window, read_part, write_window
+from builders.windows import Part, Window, read_part, write_windows
 from models.backends import BackendSettings, run
 from models.remedies import Failure, write_failures
 from schemas.errors import MachineError, RequestError, unknown
@@ -107,15 +107,30 @@ def write(windows: Sequence[Window], settings: BackendSettings, workers: int | N
     """Run the chains of the windows that are due; ``workers`` None: as many as it is worth, up to the cores."""
     due = [window for window in windows if is_due(window)]
     rows = sum(len(window.plans) for window in due)
-    starts = [functools.partial(write_window, window) for window in due]
     worth = workers or min(os.cpu_count() or 1, 1 + rows // _WORTH_A_WORKER)
-    live = settings.name == "offline" and not quiet and sys.stderr.isatty()  # a model's run shows more itself
+    offline = settings.name == "offline"
+    chains = _chains(due, worth) if offline else [[window] for window in due]
+    starts = [functools.partial(write_windows, chain) for chain in chains]
+    live = offline and not quiet and sys.stderr.isatty()  # a model's run shows more itself
     done = 0
     for count in run(starts, settings, workers=worth, rows=rows):
         done += count
         if live:
             sys.stderr.write(f"\r{done:,} of {rows:,} memories" + "\n" * (done == rows))
             sys.stderr.flush()
+
+
+def _chains(windows: Sequence[Window], workers: int) -> list[list[Window]]:
+    """Windows of a character as one chain, as its writer tells a life in order; as several where workers would idle."""
+    by_character: dict[str, list[Window]] = {}
+    for window in windows:
+        by_character.setdefault(str(window.character["character_id"]), []).append(window)
+    parts = -(-workers // max(1, len(by_character)))
+    chains: list[list[Window]] = []
+    for own in by_character.values():
+        size = -(-len(own) // parts)
+        chains += [own[start : start + size] for start in range(0, len(own), size)]
+    return chains
 
 
 @dataclass(frozen=True)
@@ -180,6 +195,7 @@ def _task(space: Workspace, order: Order, settings: BackendSettings, character: 
             backend=settings.name,
             model=None if settings.name == "offline" else settings.roles["memory"].name,
             file=space.folder / PARTS / "memories" / who / f"{stage}.json",
+            life=tuple(plans) if settings.name == "offline" else (),
         )
         for stage in term_ids("memory_stages")
     ]

@@ -50,7 +50,8 @@ class Window:
     """What a window is made from, and where it is kept.
 
     ``kept`` are memories the stage has already, of the user's own: they are looked at, not changed.
-    ``backend`` and ``model`` say what will answer.
+    ``backend`` and ``model`` say what will answer. ``life`` are the plans of all the character's stages: the
+    offline writer shares out its words over them.
     """
 
     character: Row
@@ -62,6 +63,7 @@ class Window:
     backend: str
     model: str | None
     file: Path
+    life: tuple[MemoryPlan, ...] = ()
 
     @property
     def name(self) -> str:
@@ -71,7 +73,7 @@ class Window:
     @functools.cached_property
     def digest(self) -> str:
         """SHA-256 of all that decides the rows: the inputs, the code with its data files and prompts, what answers."""
-        inputs = [self.character, self.ledger, [asdict(plan) for plan in self.plans], self.kept]
+        inputs = [self.character, self.ledger, self.plans, self.life, self.kept]
         settings = [self.stage, self.seed, self.backend, self.model, code_digest()]
         return hashlib.sha256(orjson.dumps([inputs, settings], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -105,9 +107,24 @@ def read_part(window: Window) -> Part | None:
         return None
 
 
+def write_windows(windows: Sequence[Window]) -> Chain[int]:
+    """The chain of some windows of one character, in order: they share the writer. Returns how many memories."""
+    written = 0
+    desk: Writer | None = None
+    for window in windows:
+        room = Room(window, writer=desk)
+        written += yield from _write(room)
+        desk = room.writer if window.backend == "offline" else None
+    return written
+
+
 def write_window(window: Window) -> Chain[int]:
     """The chain of a window: writes its part and returns how many memories it has."""
-    room = Room(window)
+    return (yield from _write(Room(window)))
+
+
+def _write(room: Room) -> Chain[int]:
+    window = room.window
     pieces, failures = yield from ask_pieces([plan.id for plan in window.plans], room.make, room.keep, BATCH)
     desk = Desk(
         window.name, room.plans, room.briefing, room.judge, room.compare, lambda *asked: room.writer.rewrite(*asked)
@@ -132,22 +149,27 @@ def _save(window: Window, mended: Mended, failures: Sequence[Failure]) -> None:
 class Room:
     """The state of a window while it is written: what was asked, what came, which contexts are taken.
 
-    ``contexts`` are taken already, beside those of the memories the stage has.
+    ``contexts`` are taken already, beside those of the memories the stage has; ``writer`` is the character's
+    offline writer, where there is one.
     """
 
-    def __init__(self, window: Window, contexts: Sequence[str] = ()) -> None:
+    def __init__(self, window: Window, contexts: Sequence[str] = (), writer: Writer | None = None) -> None:
         self.window = window
+        self._writer = writer
         self.plans = {plan.id: plan for plan in window.plans}
         self.briefing = Briefing(window.character, window.ledger, window.stage)
         self._facts = {fact["fact_id"]: fact for fact in window.ledger}
         self._contexts = [*(row["context"] for row in window.kept), *contexts]
 
-    @functools.cached_property
+    @property
     def writer(self) -> Writer:
         """The offline writer; only made when something is composed."""
-        from builders.offline.memories import Writer  # reads the phrase banks
+        if self._writer is None:
+            from builders.offline.memories import Writer  # reads the phrase banks
 
-        return Writer(self.window.character, self.window.ledger, self.window.seed)
+            window = self.window
+            self._writer = Writer(window.character, window.ledger, window.seed, window.life or window.plans)
+        return self._writer
 
     def make(self, ids: Sequence[str], reason: str) -> Request:
         """The request for some memories; ``reason`` says why they are asked for again."""

@@ -201,10 +201,11 @@ def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], f
         who = character["character_id"]
         if wanted and who not in wanted:
             continue
-        writer = Writer(character, ledger(character, seed), seed)
+        plans = plan(character, seed=seed)
+        writer = Writer(character, ledger(character, seed), seed, plans)
         taken: dict[str, set[str]] = defaultdict(set)
         made[who] = []
-        for item in plan(character, seed=seed):
+        for item in plans:
             row = writer.compose(item, taken[item.stage])
             taken[item.stage].add(row["context"])
             made[who].append(row)

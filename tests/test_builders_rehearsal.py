@@ -1,9 +1,12 @@
 """Memories over the wire: the rehearsal server answers with the offline writer, and the same rows come back."""
 
 import orjson
-import pytest
 
 from builders import memories, rehearsal
+from builders.ledgers import ledger
+from builders.offline.memories import Writer
+from builders.personas import load_characters
+from builders.plan import plan
 from models.rehearsal.faults import Fault, Faults
 from schemas.workspace import Workspace
 
@@ -15,28 +18,17 @@ def rows_of(folder):
     return list(Workspace(folder, "heart").rows("memories", "CHAR_04"))
 
 
-def told(rows):
-    """Rows as first written: without where they come from, and without those that were repaired."""
-    return {row["id"]: {**row, "provenance": None} for row in rows if row["provenance"]["revision"] == 0}
-
-
-@pytest.fixture(scope="module")
-def offline(tmp_path_factory):
-    """Thirty memories of the offline writer."""
-    folder = tmp_path_factory.mktemp("offline")
-    assert memories.main(["--workspace", str(folder), *ARGUMENTS]) in (0, 1)
-    return rows_of(folder)
-
-
-def test_rows_are_those_of_the_offline_writer_and_say_what_wrote_them(offline, rehearse, tmp_path):
+def test_rows_are_those_of_the_offline_writer_and_say_what_wrote_them(rehearse, tmp_path):
     rehearse(compose=rehearsal.memories)
     assert memories.main(["--workspace", str(tmp_path), *ARGUMENTS, *MESSAGES]) in (0, 1)
-    rows = rows_of(tmp_path)
-    same = told(rows).keys() & told(offline).keys()
-    assert len(rows) == 30 and len(same) >= 25
-    assert {name: told(rows)[name] for name in same} == {name: told(offline)[name] for name in same}
-    assert {row["provenance"]["backend"] for row in rows} == {"messages"}
-    assert all(row["provenance"]["prompt_digest"] and row["provenance"]["model"] for row in rows)
+    rows = {row["id"]: row for row in rows_of(tmp_path)}
+    character = load_characters()[3]
+    writer = Writer(character, ledger(character), 7, plan(character))
+    first = {name: row["content_full"] for name, row in rows.items() if row["provenance"]["revision"] == 0}
+    assert len(rows) == 30 and len(first) >= 25
+    assert {one.id: writer.compose(one)["content_full"] for one in plan(character, 30) if one.id in first} == first
+    assert {row["provenance"]["backend"] for row in rows.values()} == {"messages"}
+    assert all(row["provenance"]["prompt_digest"] and row["provenance"]["model"] for row in rows.values())
 
 
 def test_a_second_run_asks_nothing(rehearse, tmp_path):

@@ -4,11 +4,15 @@ What it writes is rehearsal text: for trying the pipeline, for load tests and fo
 It is not data about people, and for narrative research one builds with a model.
 
 - ``memories``   the Writer: composes a memory from a plan, and rewrites one field of it
-- ``story``      one memory being told: which beats, in which order, cut to length
+- ``chronicle``  the memories of one character in order, each knowing what was told before
+- ``uses``       what has been told so far, counted
+- ``draft``      one memory in words: cut to length, and mended until nothing in it is worn
+- ``story``      its outline: which beats, in which order, by which lines
+- ``beats``      the lines a beat can be told with, and what fills their slots
 - ``scenes``     which scene a plan is told as
 - ``cast``       who and what of the life ledger is in it, and how they are named
 - ``moments``    when it happens, and how that is said
 - ``grammar``    the template language of the banks
 - ``banks``      the banks: plot frames (``banks/scenes``), voices (``banks/voices``) and shared wordings
-- ``lint``       checks of the banks themselves
+- ``lint``       checks of the banks themselves; ``proof`` tells every line in its wordings
 """

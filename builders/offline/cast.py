@@ -18,10 +18,11 @@ from typing import Any
 from builders.ledgers import pronoun, valid_at
 from builders.offline.banks import bank
 from builders.offline.grammar import capital
+from builders.offline.uses import Uses
 from schemas.tables import Row
 
-_OPEN, _CLOSE = "\ue000", "\ue001"
-_MARK = re.compile(rf"{_OPEN}([a-zA-Z_]+)(?:\.([a-zA-Z]+))?{_CLOSE}('s)?")
+OPEN, CLOSE = "\ue000", "\ue001"
+MARK = re.compile(rf"{OPEN}([a-zA-Z_]+)(?:\.([a-zA-Z]+))?{CLOSE}('s)?")
 # Before an object in the third person (after speech "asked" precedes its subject), and how far back and how often in
 # a row a pronoun may stand for somebody.
 _OBJECT = re.compile(
@@ -62,6 +63,11 @@ class Member:
     detail: str
     fact: str | None
 
+    @property
+    def key(self) -> str:
+        """Who it is, for counting."""
+        return self.fact or self.first
+
     def form(self, name: str) -> str:
         """``call``, ``role`` or ``detail``."""
         return str(getattr(self, name))
@@ -69,7 +75,7 @@ class Member:
 
 def mark(slot: str, form: str = "") -> str:
     """What stands for a member, or a pronoun for it, until it is named."""
-    return f"{_OPEN}{slot}.{form}{_CLOSE}" if form else f"{_OPEN}{slot}{_CLOSE}"
+    return f"{OPEN}{slot}.{form}{CLOSE}" if form else f"{OPEN}{slot}{CLOSE}"
 
 
 class Cast:
@@ -80,17 +86,20 @@ class Cast:
         self._age = age
         self._language = language
 
-    def member(self, query: str, taken: Collection[str | None], rng: random.Random) -> Member | None:
-        """Somebody for ``a|b|c`` (the first that anyone answers), none of the facts or names ``taken``; or None."""
+    def member(self, query: str, taken: Collection[str | None], uses: Uses, rng: random.Random) -> Member | None:
+        """Somebody for ``a|b|c`` (the first that anyone answers), none of the facts or names ``taken``; or None.
+
+        Of several, whoever has been in the fewest memories.
+        """
         for name in query.split("|"):
             rule = bank("cast")["query"][name]
             answers = [fact for fact in self._facts if fact["fact_id"] not in taken and self._fits(fact, rule)]
             if answers:
-                return self.known(rng.choice(answers))
+                return self.known(answers[uses.ranked([fact["fact_id"] for fact in answers], rng)[0]])
             if "extra" in rule:
                 options = [extra for extra in bank("cast")["extra"][rule["extra"]] if extra[1] not in taken]
                 if options:
-                    first, later, gender = rng.choice(options)
+                    first, later, gender = options[uses.ranked([extra[0] for extra in options], rng)[0]]
                     return Member(first, later, "", _SAID[gender], rule["extra"].replace("_", " "), "", None)
         return None
 
@@ -101,10 +110,11 @@ class Cast:
             for name in query.split("|")
         )
 
-    def place(self, words: Collection[str], rng: random.Random) -> Member | None:
+    def place(self, words: Collection[str], uses: Uses, rng: random.Random) -> Member | None:
         """A place of the ledger whose role is among ``words``, or None."""
         answers = [fact for fact in self._facts if fact["kind"] == "place" and fact["role"] in words]
-        return self.known(rng.choice(answers)) if answers else None
+        ranked = uses.ranked([fact["fact_id"] for fact in answers], rng)
+        return self.known(answers[ranked[0]]) if answers else None
 
     def one(self, kind: str) -> Row | None:
         """The fact of a kind that began last (the present home, school or job), or None."""
@@ -163,7 +173,7 @@ def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:
     spoke of nobody else becomes a pronoun, as a narrator would have it.
     """
     naming = _Naming(text, members)
-    return _MARK.sub(naming.name, text), naming.facts
+    return MARK.sub(naming.name, text), naming.facts
 
 
 class _Naming:

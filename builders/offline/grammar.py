@@ -152,6 +152,19 @@ def wordings(template: Template, weight: Callable[[str], int]) -> int:
     return count
 
 
+def mean(template: Template, of_text: Callable[[str], float], of_slot: Callable[[str], float]) -> float:
+    """A sum over a template's texts and slots, where each option of a choice is as likely as the others."""
+    total = 0.0
+    for node in template:
+        if isinstance(node, str):
+            total += of_text(node)
+        elif isinstance(node, Slot):
+            total += of_slot(node.name)
+        else:
+            total += sum(mean(option, of_text, of_slot) for option in node.options) / len(node.options)
+    return total
+
+
 def capital(text: str) -> str:
     """The text with its first letter (behind an opening quote or a person's mark) in upper case."""
     for place, letter in enumerate(text):

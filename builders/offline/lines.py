@@ -1,30 +1,19 @@
-"""A line of a bank as sentences, and which wording of each is told when.
+"""A line of a bank as sentences, with what is known of each before a word is chosen.
 
-The share of memories in which a sentence may stand is bounded (0.5 %), and memories are written in
-separate processes, so wordings are shared out by count and not by chance: the k-th use of a line takes the
-k-th wording of each of its sentences. A sentence that has fewer wordings than its line has uses, and that
-no slot makes new, is left out in between; unless it is speech, which an answer may depend on.
-
-``banks/free.toml`` lists what may stand for what in any line ("somebody", "someone"), which is how plain
-sentences come by more than one wording.
+A sentence may be told in at most 0.5 % of a character's memories (``builders.offline.uses`` counts), so
+it should have many wordings. ``banks/free.toml`` lists what may stand for what in any line ("somebody",
+"someone"), which is how plain sentences come by more than one.
 """
 
 from __future__ import annotations
 
 import functools
-import random
 import re
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from builders.offline.banks import bank
-from builders.offline.grammar import Choice, Node, Slot, Template, parse_line, render, wordings
+from builders.offline.grammar import Choice, Node, Slot, Template, mean, parse_line, straight, tidy, wordings
 
-# A wording may be told in so many of a thousand memories.
-SHARE = 5
-# From so many wordings on, chance spreads them well enough.
-_MANY = 60
 # How many values a slot takes over a thousand memories, at the least: as a voice or a shared line sees it.
 _VARIED = 40
 _POOR = {
@@ -32,6 +21,12 @@ _POOR = {
     "tool": 4, "public": 4, "piece": 9, "parts": 9, "duty": 9,
 }  # fmt: skip
 _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
+
+# How long slots become, and how often they say "the", where that is more than a guess.
+_SIZE, _PRONOUN_SIZE = 8, 3
+_SIZES = {"gist": 55, "fear": 45, "want": 25, "fix": 35, "easy": 30, "doing": 22, "when": 32, "prop": 15, "crew": 17}
+_DEFINITE = {"prop": 0.5, "crew": 0.5, "matter": 0.5, "gist": 0.5, "fear": 0.3, "fix": 0.5, "easy": 0.5, "tool": 0.8}
+_THE = re.compile(r"\bthe\b", re.IGNORECASE)
 
 # Two clauses joined by "and", the second with a subject of its own.
 _JOINT = re.compile(
@@ -48,51 +43,35 @@ class Sentence:
     """A sentence of a line, or a choice among whole ones.
 
     ``optional``: in angle brackets; ``count``: how many wordings its choices give; ``values``: how many its
-    slots give besides; ``spoken``: it holds speech.
+    slots give besides; ``size``: characters, and ``articles``: how often it says "the", both on average;
+    ``fixed``: what it always says, if it always says the same.
     """
 
     template: Template
     optional: bool
     count: int
     values: int
-    spoken: bool
-    seed: int
+    size: float
+    articles: float
+    fixed: str | None
 
 
 @functools.cache
 def sentences(line: str) -> tuple[Sentence, ...]:
     """The sentences of a line, in order, with free variation worked in."""
-    made: list[Sentence] = []
-    for optional, template in parse_line(loosened(line)):
-        for piece in _split(template):
-            text = repr(piece)
-            made.append(
-                Sentence(
-                    template=piece,
-                    optional=optional,
-                    count=wordings(piece, _lexical),
-                    values=wordings(_bare(piece), _slot_values),
-                    spoken="\u201c" in text or "\u201d" in text,
-                    seed=zlib.crc32(text.encode()),
-                )
-            )
-    return tuple(made)
-
-
-def told(
-    sentence: Sentence, use: int, uses: float, fill: Callable[[str], str], rng: random.Random, bound: bool = False
-) -> str | None:
-    """The wording of a sentence at the ``use``-th use of its line, of about ``uses`` in all; None: leave it out.
-
-    ``bound``: the plot hangs on it, so it stays.
-    """
-    if sentence.count * sentence.values >= _MANY:
-        return render(sentence.template, fill, lambda count: int(rng.random() * count)).strip()
-    needed = -(-uses // (SHARE * sentence.values))
-    turn = (use + sentence.seed) % int(max(sentence.count, needed))
-    if turn >= sentence.count and not (bound or sentence.spoken):
-        return None
-    return render(sentence.template, fill, _nth(turn % sentence.count, sentence.count)).strip()
+    return tuple(
+        Sentence(
+            template=piece,
+            optional=optional,
+            count=wordings(piece, _lexical),
+            values=wordings(_bare(piece), _slot_values),
+            size=mean(piece, len, _slot_size),
+            articles=mean(piece, _articles, _slot_articles),
+            fixed=straight(tidy("".join(map(str, piece)))) if all(isinstance(node, str) for node in piece) else None,
+        )
+        for optional, template in parse_line(loosened(line))
+        for piece in _split(template)
+    )
 
 
 @functools.cache
@@ -116,25 +95,6 @@ def _choice(found: re.Match[str]) -> str:
     return f"[{'|'.join(options)}]"
 
 
-def _nth(turn: int, count: int) -> Callable[[int], int]:
-    """A chooser that spells out the ``turn``-th of ``count`` wordings; neighbours differ in every place."""
-    step = next(step for step in range(max(1, round(count * 0.618)), 2 * count + 1) if _coprime(step, count))
-    rest = turn * step % count
-
-    def choose(options: int) -> int:
-        nonlocal rest
-        rest, digit = divmod(rest, options)
-        return digit
-
-    return choose
-
-
-def _coprime(a: int, b: int) -> bool:
-    while b:
-        a, b = b, a % b
-    return a == 1
-
-
 def _lexical(slot: str) -> int:
     words = bank("words").get(slot)
     return len(words) if words else 1
@@ -148,6 +108,18 @@ def _slot_values(slot: str) -> int:
     if form:
         return 2 if form in _PRONOUNS else _VARIED
     return _POOR.get(head, _VARIED)
+
+
+def _articles(text: str) -> int:
+    return len(_THE.findall(text))
+
+
+def _slot_size(slot: str) -> float:
+    return _PRONOUN_SIZE if slot.partition(".")[2] in _PRONOUNS else _SIZES.get(slot, _SIZE)
+
+
+def _slot_articles(slot: str) -> float:
+    return _DEFINITE.get(slot, 0.0)
 
 
 def _fewest(template: Template) -> int:

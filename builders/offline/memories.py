@@ -13,16 +13,15 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from builders.offline.banks import pieces, voice
-from builders.offline.scenes import Frame, frame
-from builders.offline.story import LONGEST, SHORTEST, Teller
-from builders.plan import MemoryPlan, targets
+from builders.offline.beats import scope
+from builders.offline.cast import named
+from builders.offline.chronicle import Chronicle
+from builders.offline.grammar import parse, render, straight, tidy
+from builders.offline.scenes import Frame
+from builders.plan import MemoryPlan
 from schemas.randomness import rng_for
 from schemas.tables import Row, vocabulary
 
-# Children tell shorter; the shares of the ages (Table 8) keep the character's mean.
-_LENGTH = {"child": 0.82, "teen": 0.96, "adult": 1.053}
-# Lengths within a character spread evenly by this much to either side.
-_SPREAD = 0.13
 # How many other tellings of a text are tried until one mentions the same facts as the row.
 _TRIES = 20
 _FIELDS = (
@@ -40,41 +39,42 @@ _FIELDS = (
 class Writer:
     """Writes the memories of one character.
 
-    ``character`` is a row of ``characters``, ``ledger`` its rows of ``ledgers``. ``compose`` depends on
-    these, the seed, the plan and the contexts taken, and on nothing composed before.
+    ``character`` is a row of ``characters``, ``ledger`` its rows of ``ledgers``, ``plans`` all the memories that
+    are to be written of it, in order: what is composed depends on these, the seed and the contexts taken, and
+    on nothing else. A plan that is not among ``plans`` is told by itself, as if nothing had been told before.
     """
 
-    def __init__(self, character: Row, ledger: Sequence[Row], seed: int) -> None:
+    def __init__(self, character: Row, ledger: Sequence[Row], seed: int, plans: Sequence[MemoryPlan] = ()) -> None:
         self._character = character
         self._ledger = ledger
         self._seed = seed
-        self._length = targets(character).length
-        self._teller = Teller(character["character_id"], seed)
+        self._life = Chronicle(character, ledger, plans, seed)
+        self._orders: dict[tuple[str, int], list[int]] = {}
 
     def compose(self, plan: MemoryPlan, taken: Collection[str] = ()) -> Row:
         """A row of ``memories`` without provenance; its context is none of ``taken``.
 
         Raises RequestError when the banks have no scene for the plan.
         """
-        told = frame(self._character, self._ledger, plan, self._seed)
-        text, facts = self._teller.tell(told, self._target(told))
+        told = self._chronicle(plan).told(plan)
+        frame = told.frame
         return {
             "id": plan.id,
             "timeline": f"{_stage_label(plan.stage)} ({plan.age})",
-            "context": self._context(told, taken),
-            "content_summary": self._said(told, told.scene.summary, "summary"),
-            "content_full": text,
-            "triggers": self._four(told, told.scene.triggers, "triggers"),
-            "relevance_tags": self._tags(told),
-            "psych_conclusion": self._said(told, self._settled(told, "conclusion"), "conclusion"),
-            "behavior_policy": self._said(told, self._settled(told, "policy"), "policy"),
-            "emotion_signature": self._emotion(told),
+            "context": self._context(frame, taken),
+            "content_summary": self._said(frame, frame.scene.summary, "summary"),
+            "content_full": told.text,
+            "triggers": self._four(frame, frame.scene.triggers, "triggers"),
+            "relevance_tags": self._tags(frame),
+            "psych_conclusion": self._said(frame, self._settled(frame, "conclusion"), "conclusion"),
+            "behavior_policy": self._said(frame, self._settled(frame, "policy"), "policy"),
+            "emotion_signature": self._emotion(frame),
             "character_id": plan.character_id,
             "age": plan.age,
             "stage": plan.stage,
             "domain": plan.domain,
             "tier": plan.tier,
-            "ledger_refs": sorted(facts),
+            "ledger_refs": sorted(told.facts),
         }
 
     def rewrite(self, row: Row, plan: MemoryPlan, field: str, code: str, attempt: int) -> Any:
@@ -86,10 +86,10 @@ class Writer:
         """
         if field not in _FIELDS:
             raise ValueError(f"no such text field: {field}")
-        told = frame(self._character, self._ledger, plan, self._seed)
-        salt = _TRIES * attempt
         if field == "content_full":
-            return self._retold(told, row["ledger_refs"], salt)
+            return self._retold(plan, row["ledger_refs"], _TRIES * attempt)
+        told = self._chronicle(plan).told(plan).frame
+        salt = _TRIES * attempt
         if field == "context":
             return self._context(told, {row["context"]}, salt)
         if field == "emotion_signature":
@@ -105,22 +105,32 @@ class Writer:
         }
         return self._said(told, lines[field], field, salt)
 
-    def _target(self, told: Frame) -> float:
-        rng = rng_for(self._seed, "heart", "length", told.plan.id)
-        length = self._length * _LENGTH[told.language] * (1 + _SPREAD * (2 * rng.random() - 1))
-        return min(max(length, SHORTEST + 60), LONGEST)
+    def _chronicle(self, plan: MemoryPlan) -> Chronicle:
+        """The life a plan belongs to, or one of its own."""
+        return self._life if self._life.knows(plan) else Chronicle(self._character, self._ledger, (plan,), self._seed)
 
-    def _retold(self, told: Frame, facts: Sequence[str], salt: int) -> str:
-        length = self._target(told)
-        text = ""
+    def _retold(self, plan: MemoryPlan, facts: Sequence[str], salt: int) -> str:
+        """Another telling, if possible one that mentions the same facts."""
+        life = self._chronicle(plan)
         for more in range(_TRIES):
-            text, mentioned = self._teller.tell(told, length, salt + more)
-            if sorted(mentioned) == list(facts):
+            told = life.retold(plan, salt + more)
+            if sorted(told.facts) == list(facts):
                 break
-        return text
+        return told.text
 
     def _said(self, told: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
-        return self._teller.phrase(told, lines, key, salt)
+        """One of some lines, in turns over the memories of a character, rendered for a short field."""
+        rng = rng_for(self._seed, "heart", key, told.plan.id, salt)
+        line = lines[self._order(key, len(lines))[(told.plan.number + salt) % len(lines)]]
+        said = render(parse(line), scope(told, rng), lambda count: int(rng.random() * count))
+        return straight(tidy(named(said, told.members)[0]))
+
+    def _order(self, key: str, size: int) -> list[int]:
+        """The order in which some lines take turns, the character's own."""
+        if (key, size) not in self._orders:
+            rng = rng_for(self._seed, "heart", "turns", f"{self._character['character_id']}/{key}")
+            self._orders[key, size] = rng.sample(range(size), size)
+        return self._orders[key, size]
 
     def _settled(self, told: Frame, what: str) -> Sequence[str]:
         """What a memory settles: of the pattern it turns on, or, in plain life, of the voice in general."""
@@ -134,7 +144,7 @@ class Writer:
         for step in range(len(forms) * len(places) * 4):
             form = forms[(first + step) % len(forms)]
             place = places[(first + step // len(forms)) % len(places)]
-            said = self._teller.phrase(told, (form.replace("{place}", place),), "context", salt + step)
+            said = self._said(told, (form.replace("{place}", place),), "context", salt + step)
             if said not in taken:
                 return said
         return f"{said} ({told.plan.age}, no. {told.plan.number})"
@@ -143,7 +153,7 @@ class Writer:
         rng = rng_for(self._seed, "heart", key, told.plan.id, salt)
         said: list[str] = []
         for word in rng.sample(list(words), len(words)):
-            text = self._teller.phrase(told, (word,), key, salt)
+            text = self._said(told, (word,), key, salt)
             if text not in said:
                 said.append(text)
         return said[:4]

@@ -1,7 +1,7 @@
 """Which scene a plan is told as, and everything about it that is settled before a word is written.
 
-All choices are functions of the character, the seed and the plan (above all of its number), never of
-what other memories chose: windows of one character are written in separate processes.
+Of the scenes that fit a plan the one told least so far is taken, in a variant told least, with those people
+of the life ledger who were in the fewest memories (``builders.offline.uses``); chance decides between equals.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes, voice
 from builders.offline.cast import Cast, Member
 from builders.offline.moments import Moment, moment
+from builders.offline.uses import Uses
 from builders.plan import MemoryPlan
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
@@ -22,27 +23,19 @@ from schemas.tables import Row
 _GROUNDS = ("home", "school", "job")
 
 
-# How many stages of the same language come before one, and how often a scene comes round in a stage.
-_EARLIER = {
-    "school_age": 0, "adolescence": 0, "early_adult_transition": 0, "entering_adult_world": 1,
-    "age_30_transition": 2, "settling_down": 3, "midlife_transition": 4, "entering_midlife": 5,
-}  # fmt: skip
-_ROUNDS = 3
-
-
 @dataclass(frozen=True)
 class Frame:
     """A memory before it is told: scene, handles, cast and moment, and whose voice tells it."""
 
     plan: MemoryPlan
     scene: Scene
+    variant: int
     handles: Mapping[str, str]
     members: Mapping[str, Member]
     moment: Moment
     weather: str
     archetype: str
     stance: str
-    use: int
 
     @property
     def language(self) -> str:
@@ -60,20 +53,69 @@ def language(age: int) -> str:
     return LANGUAGES[(age > 12) + (age > 18)]
 
 
-def frame(character: Row, ledger: Sequence[Row], plan: MemoryPlan, seed: int) -> Frame:
-    """The frame of one memory. Raises RequestError when the banks have no scene for it."""
-    cast = Cast(ledger, plan.age, language(plan.age))
-    rng = rng_for(seed, "heart", "frame", plan.id)
-    scene, rounds = _scene(character["character_id"], plan, cast, seed)
-    use = _EARLIER[plan.stage] * _ROUNDS + rounds
-    when = moment(plan, scene)
-    handles = {name: rng.choice(values) for name, values in scene.once.items()}
-    handles |= scene.variants[use % len(scene.variants)]
-    handles = {**_trade(cast, plan.age, rng), **handles}
-    weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
-    who = archetype(character)
-    stance = _stance(who, plan, rng)
-    return Frame(plan, scene, handles, _members(scene, cast, rng), when, weather, who, stance, use)
+class Framer:
+    """Frames the plans of one character; ``uses`` says what has been told before."""
+
+    def __init__(self, character: Row, ledger: Sequence[Row], seed: int, uses: Uses) -> None:
+        self._ledger = ledger
+        self._seed = seed
+        self._uses = uses
+        self._voice = archetype(character)
+        self._casts: dict[int, Cast] = {}
+        self._fitting: dict[tuple[int, str, str], Sequence[Scene]] = {}
+
+    def frame(self, plan: MemoryPlan) -> Frame:
+        """The frame of one memory. Raises RequestError when the banks have no scene for it."""
+        uses = self._uses
+        cast = self._cast(plan.age)
+        rng = rng_for(self._seed, "heart", "frame", plan.id)
+        fitting = self._scenes(plan)
+        scene = fitting[uses.ranked([("scene", each.id) for each in fitting], rng)[0]]
+        variant = uses.ranked([("variant", scene.id, number) for number in range(len(scene.variants))], rng)[0]
+        when = moment(plan, scene)
+        handles = {name: rng.choice(values) for name, values in scene.once.items()}
+        handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}
+        weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
+        stance = _stance(self._voice, plan, rng)
+        members = _members(scene, cast, uses, rng)
+        return Frame(plan, scene, variant, handles, members, when, weather, self._voice, stance)
+
+    def _cast(self, age: int) -> Cast:
+        if age not in self._casts:
+            self._casts[age] = Cast(self._ledger, age, language(age))
+        return self._casts[age]
+
+    def _scenes(self, plan: MemoryPlan) -> Sequence[Scene]:
+        """The scenes that a plan can be told as."""
+        key = (plan.age, plan.domain, plan.tier)
+        if key not in self._fitting:
+            self._fitting[key] = [scene for scene in scenes() if _fits(scene, plan, self._cast(plan.age))]
+        if not self._fitting[key]:
+            raise RequestError(
+                f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
+                "builders/offline/banks/scenes",
+                row=plan.id,
+                mend="Add a scene whose cast the ledger can fill",
+            )
+        return self._fitting[key]
+
+
+def count(frame: Frame, uses: Uses) -> None:
+    """Count what a frame takes: its scene, its variant and its people."""
+    uses.use(("scene", frame.scene.id))
+    uses.use(("variant", frame.scene.id, frame.variant))
+    for member in frame.members.values():
+        uses.use(member.key)
+
+
+def _fits(scene: Scene, plan: MemoryPlan, cast: Cast) -> bool:
+    return (
+        scene.domain == plan.domain
+        and scene.language == language(plan.age)
+        and plan.tier in scene.tiers
+        and scene.ages[0] <= plan.age <= scene.ages[1]
+        and all(cast.can(query) for query in scene.cast.values())
+    )
 
 
 def archetype(character: Row) -> str:
@@ -87,29 +129,6 @@ def archetype(character: Row) -> str:
     return f"{trait}-{'High' if value > 0.5 else 'Low'}"
 
 
-def _scene(who: str, plan: MemoryPlan, cast: Cast, seed: int) -> tuple[Scene, int]:
-    """The scene of a memory, all fitting scenes in turn, and how often they have all been told in its stage."""
-    told_in = language(plan.age)
-    kind = [scene for scene in scenes() if scene.domain == plan.domain and scene.language == told_in]
-    order = rng_for(seed, "heart", "scenes", f"{who}/{plan.stage}/{plan.domain}").sample(kind, len(kind))
-    fitting = [
-        scene
-        for scene in order
-        if plan.tier in scene.tiers
-        and scene.ages[0] <= plan.age <= scene.ages[1]
-        and all(cast.can(query) for query in scene.cast.values())
-    ]
-    if not fitting:
-        raise RequestError(
-            f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
-            "builders/offline/banks/scenes",
-            row=plan.id,
-            mend="Add a scene whose cast the ledger can fill",
-        )
-    rounds, place = divmod(plan.turn, len(fitting))
-    return fitting[place], rounds
-
-
 def _stance(who: str, plan: MemoryPlan, rng: random.Random) -> str:
     """Whether the protagonist faces the matter or not, in the measure of the voice's lines; plain life is faced."""
     if plan.pattern is None:
@@ -119,30 +138,30 @@ def _stance(who: str, plan: MemoryPlan, rng: random.Random) -> str:
     return rng.choices(list(lines), weights=list(lines.values()))[0]
 
 
-def _members(scene: Scene, cast: Cast, rng: random.Random) -> dict[str, Member]:
+def _members(scene: Scene, cast: Cast, uses: Uses, rng: random.Random) -> dict[str, Member]:
     members: dict[str, Member] = {}
     for slot, query in scene.cast.items():
         taken = {name for member in members.values() for name in (member.fact, member.later) if name}
-        member = cast.member(query, taken, rng)
+        member = cast.member(query, taken, uses, rng)
         if member is None:
             # Asked for twice (two friends) and there is but one: anybody else who is around.
-            member = cast.member("friend|classmate|stranger", taken, rng)
+            member = cast.member("friend|classmate|stranger", taken, uses, rng)
         assert member is not None
         members[slot] = member
-    ground = _ground(scene, cast, rng)
+    ground = _ground(scene, cast, uses, rng)
     if ground is not None:
         members["ground"] = ground
     return members
 
 
-def _ground(scene: Scene, cast: Cast, rng: random.Random) -> Member | None:
+def _ground(scene: Scene, cast: Cast, uses: Uses, rng: random.Random) -> Member | None:
     """The fact of the ledger that a scene's setting is: the home, the school, the job, or a place often visited."""
     setting = bank("settings")[scene.setting]
     for kind in _GROUNDS:
         if kind == setting.get("ground"):
             fact = cast.one(kind)
             return cast.known(fact) if fact and fact["name"] else None
-    return cast.place(setting.get("places", ()), rng)
+    return cast.place(setting.get("places", ()), uses, rng)
 
 
 def _trade(cast: Cast, age: int, rng: random.Random) -> Mapping[str, str]:

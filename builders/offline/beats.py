@@ -1,0 +1,97 @@
+"""The lines each beat of a story can be told with, and what fills their slots.
+
+A beat is answered by the scene (what happens), the voice (what is noticed, thought and done) or a bank
+that all share (senses, weather, body, the day around it).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from builders.offline.banks import VOICE_BEATS, pieces, voice
+from builders.offline.cast import PRONOUNS, mark
+from builders.offline.grammar import parse, render
+from builders.offline.scenes import Frame
+
+_LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
+
+# How often two clauses are joined by "and" rather than a semicolon, past childhood.
+_JOINED = 0.55
+
+
+def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
+    """What fills the slots of a frame's lines."""
+
+    def choose(count: int) -> int:
+        return int(rng.random() * count)
+
+    def fill(name: str) -> str:
+        head, _, form = name.partition(".")
+        if head in frame.members:
+            return mark(head, form) if not form or form in PRONOUNS else frame.members[head].form(form)
+        if name == "joint":
+            return ", and" if frame.language == "child" or rng.random() < _JOINED else ";"
+        said = frame.handles.get(name)
+        if said is None and frame.moment.words(name) is not None:
+            return time(name)
+        if said is None:
+            words = pieces("words", name)
+            if not words:
+                raise KeyError(f"{name} in scene {frame.scene.id}")
+            said = words[choose(len(words))]
+        return render(parse(said), fill, choose)
+
+    def time(name: str) -> str:
+        """A phrase of time: made of such phrases only, whatever a scene calls its own things."""
+        return render(parse(frame.moment.words(name) or ""), time, choose)
+
+    return fill
+
+
+def lines_of(frame: Frame, beat: str) -> Sequence[str]:
+    """All lines a beat of a frame can be told with; none where it does not belong."""
+    if beat in frame.scene.skip:
+        return ()
+    if beat == "outcome":
+        return frame.scene.beats[frame.stance]
+    if beat in frame.scene.beats:
+        return frame.scene.beats[beat]
+    if beat in VOICE_BEATS:
+        return voice(frame.archetype).beats[beat][frame.language]
+    if beat == "think" and frame.pattern is not None:
+        return frame.pattern.think[frame.language]
+    if beat == "act" and frame.pattern is not None:
+        return frame.pattern.act[frame.stance][frame.language]
+    if beat == "body":
+        return _body(frame)
+    if beat == "ambience":
+        return _ambience(frame.scene.setting, frame)
+    if beat == "weather":
+        side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
+        return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
+    if beat in {"before", "linger", "chat", "talk"}:
+        return pieces("days", beat, frame.language)
+    if beat == "evening":
+        return pieces("days", "morning" if frame.moment.part in {"evening", "night"} else "evening", frame.language)
+    if beat == "portrait":
+        return pieces("portraits", frame.language) if frame.members["other"].detail else ()
+    if beat == "aside":
+        return pieces("portraits", "second", frame.language) if frame.members["second"].detail else ()
+    if beat == "where":
+        known = "ground" in frame.members
+        return pieces("portraits", "where", "child" if frame.language == "child" else "older") if known else ()
+    return ()
+
+
+def _ambience(setting: str, frame: Frame) -> Sequence[str]:
+    if frame.language == "child":
+        return pieces("settings", setting, "child")
+    return (*pieces("settings", setting, "any"), *pieces("settings", setting, frame.moment.part))
+
+
+def _body(frame: Frame) -> Sequence[str]:
+    """What the body did: the voice's own way where it has one, else what bodies do at that strength of feeling."""
+    level = next(name for limit, name in _LEVELS if frame.plan.intensity < limit)
+    own = voice(frame.archetype).beats.get(f"body_{level}", {}).get(frame.language)
+    return own or pieces("body", "child" if frame.language == "child" else "older", level)

@@ -1,0 +1,80 @@
+"""The memories of one character told in order, each knowing what was told before it.
+
+That is what keeps a thousand of them apart: scenes, lines, people and sentences are counted as they are used
+(``builders.offline.uses``), and what was left too short or too long by one memory is made up by the next, so
+that the mean comes out as Table 7 has it. A chronicle is a function of character, ledger, plans and seed,
+and any process can tell it anew, as far as it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builders.offline.draft import LONGEST, SHORTEST, Draft, Told
+from builders.offline.scenes import Frame, Framer, count
+from builders.offline.uses import Uses
+from builders.plan import MemoryPlan, targets
+from schemas.randomness import rng_for
+from schemas.tables import Row
+
+# Children tell shorter; the shares of the ages (Table 8) keep the character's mean.
+_LENGTH = {"child": 0.82, "teen": 0.96, "adult": 1.053}
+# Lengths within a character spread evenly by this much to either side.
+_SPREAD = 0.13
+# How much of what is owed to the mean length a memory makes up, and at most which part of its own.
+_SHARE, _MOST = 0.2, 0.06
+
+
+class Chronicle:
+    """The memories of ``plans``, which are in order of age; told as far as they are asked for."""
+
+    def __init__(self, character: Row, ledger: Sequence[Row], plans: Sequence[MemoryPlan], seed: int) -> None:
+        self._plans = {plan.id: (place, plan) for place, plan in enumerate(plans)}
+        self._order = list(plans)
+        self._seed = seed
+        self._length = targets(character).length
+        self._uses = Uses(len(plans))
+        self._framer = Framer(character, ledger, seed, self._uses)
+        self._told: list[Told] = []
+        self._owed = 0.0
+
+    def knows(self, plan: MemoryPlan) -> bool:
+        """Whether a plan is one of this life."""
+        return plan.id in self._plans and self._plans[plan.id][1] == plan
+
+    def told(self, plan: MemoryPlan) -> Told:
+        """The memory of a plan of this life. Raises RequestError when the banks have no scene for it."""
+        place, _ = self._plans[plan.id]
+        while len(self._told) <= place:
+            self._tell(len(self._told))
+        return self._told[place]
+
+    def retold(self, plan: MemoryPlan, attempt: int) -> Told:
+        """The same event told with other lines; another telling for each ``attempt``, from 1."""
+        place, _ = self._plans[plan.id]
+        frame = self.told(plan).frame
+        rng = rng_for(self._seed, "heart", "words", plan.id, attempt)
+        return Draft(frame, self._uses, rng, place, attempt).write(self._wanted(frame))
+
+    def _tell(self, place: int) -> None:
+        plan = self._order[place]
+        self._uses.enter(plan.stage)
+        frame = self._framer.frame(plan)
+        rng = rng_for(self._seed, "heart", "words", plan.id)
+        wanted = self._wanted(frame)
+        room = _MOST * wanted
+        told = Draft(frame, self._uses, rng, place).write(wanted + min(room, max(-room, _SHARE * self._owed)))
+        self._owed += wanted - len(told.text)
+        self._told.append(told)
+        self._count(told, place)
+
+    def _count(self, told: Told, place: int) -> None:
+        count(told.frame, self._uses)
+        for line in told.lines:
+            self._uses.use(line)
+        self._uses.told(told.sentences, place)
+
+    def _wanted(self, frame: Frame) -> float:
+        rng = rng_for(self._seed, "heart", "length", frame.plan.id)
+        length = self._length * _LENGTH[frame.language] * (1 + _SPREAD * (2 * rng.random() - 1))
+        return min(max(length, SHORTEST + 60), LONGEST)

@@ -1,0 +1,214 @@
+"""The words of one memory: the pieces of an outline told, cut to length, and mended until no sentence is worn.
+
+A sentence that stands in as many of the character's memories as it may is told in other words; where there
+are none, another line takes its place; where there is none of those either, it is left out. HEART-BENCH
+appendix B.4 (length, repetition).
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audits.sentences import sentences as spans
+from builders.offline.beats import scope
+from builders.offline.cast import MARK, OPEN, named
+from builders.offline.grammar import render, straight, tidy
+from builders.offline.lines import Sentence
+from builders.offline.scenes import Frame
+from builders.offline.story import Outline, Piece
+from builders.offline.uses import Uses
+
+# No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
+SHORTEST, LONGEST = 2040, 4380
+
+_CUT = "\x1f"
+# Readings of a draft, and tellings of a sentence, before it is given up.
+_ROUNDS, _TELLINGS = 12, 5
+# So near the length that was wanted is near enough.
+_NEAR = 60
+
+
+@dataclass(frozen=True)
+class Told:
+    """A memory in words: the facts of the ledger it mentions, and the lines and sentences it is made of."""
+
+    frame: Frame
+    text: str
+    facts: list[str]
+    lines: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+@dataclass
+class _Part:
+    """A sentence of a piece, as it is told at the moment."""
+
+    piece: Piece
+    number: int
+    sentence: Sentence
+    text: str
+    tellings: int = 1
+    start: int = 0
+
+    @property
+    def order(self) -> tuple[tuple[int, int, int], int]:
+        return self.piece.order, self.number
+
+    @property
+    def varied(self) -> bool:
+        """Whether it can be told in other words."""
+        return self.sentence.count * self.sentence.values > 1 and self.tellings < 3
+
+
+class Draft:
+    """A memory while it is written. ``place`` is its place in the life that ``uses`` counts."""
+
+    def __init__(self, frame: Frame, uses: Uses, rng: random.Random, place: int, skip: int = 0) -> None:
+        self._frame = frame
+        self._uses = uses
+        self._rng = rng
+        self._place = place
+        self._fill = scope(frame, rng)
+        self._outline = Outline(frame, uses, rng, place, skip)
+        pieces = self._outline.pieces()
+        self._parts = [part for piece in pieces if piece.rank is None for part in self._told(piece)]
+        self._spare = sorted(
+            (piece for piece in pieces if piece.rank is not None), key=lambda piece: -(piece.rank or 0)
+        )
+        self._chosen: list[Piece] = []
+        self._renewed: set[str] = set()
+
+    def write(self, length: float) -> Told:
+        """The memory in about ``length`` characters."""
+        self._fit(length)
+        for _ in range(_ROUNDS):
+            text, facts = self._read()
+            if self._adjusted(len(text), length):
+                continue
+            starts, said = self._sentences(text)
+            worn = {
+                id(part): part for number in self._uses.worn(said, self._place) if (part := self._at(starts[number]))
+            }
+            if not worn:
+                break
+            for part in worn.values():
+                self._mend(part)
+        else:
+            text, facts = self._read()
+            _, said = self._sentences(text)
+        lines = tuple(dict.fromkeys(part.piece.line for part in self._parts))
+        return Told(self._frame, text, facts, lines, tuple(said))
+
+    def _sentences(self, text: str) -> tuple[list[int], list[str]]:
+        """Where the sentences of a text begin, and the sentences."""
+        found = spans(text)
+        return [start for start, _ in found], [text[start:end] for start, end in found]
+
+    def _told(self, piece: Piece) -> list[_Part]:
+        """The parts of a piece; one that could only be told in worn words is left out, unless it is all there is."""
+        parts = [_Part(piece, number, sentence, self._words(sentence)) for number, sentence in piece.sentences]
+        fresh = [part for part in parts if not self._is_worn(part.text)]
+        return fresh or parts[:1]
+
+    def _words(self, sentence: Sentence) -> str:
+        """A wording of a sentence, as far as can be said before people are named one that is not worn."""
+        text = ""
+        for _ in range(_TELLINGS if sentence.count * sentence.values > 1 else 1):
+            words = render(sentence.template, self._fill, lambda count: int(self._rng.random() * count))
+            text = tidy(words)
+            if not self._is_worn(text):
+                break
+        return text
+
+    def _is_worn(self, text: str) -> bool:
+        return self._uses.full(straight(text), self._place)
+
+    def _fit(self, length: float) -> None:
+        """Add what may be left out, in order of its worth, as long as it brings the text nearer to ``length``."""
+        total = sum(_size(part) for part in self._parts)
+        waiting, self._spare = self._spare, []
+        while waiting:
+            piece = waiting.pop()
+            if total + piece.size / 2 > length:
+                self._spare.append(piece)
+                continue
+            parts = self._told(piece)
+            total += sum(map(_size, parts))
+            self._chosen.append(piece)
+            self._parts += parts
+        self._spare.reverse()
+        self._parts.sort(key=lambda part: part.order)
+
+    def _read(self) -> tuple[str, list[str]]:
+        """The text as it stands, with everybody named, and the facts it mentions."""
+        marked = _CUT.join(self._paragraphed())
+        whole, facts = named(marked, self._frame.members)
+        place = 0
+        for part, said in zip(self._parts, whole.split(_CUT), strict=True):
+            part.start = place + len(said) - len(said.lstrip())
+            place += len(said)
+        return straight(whole.replace(_CUT, "")), facts
+
+    def _paragraphed(self) -> list[str]:
+        before = self._parts[0].piece.order[0]
+        made: list[str] = []
+        for part in self._parts:
+            gap = " " if part.piece.order[0] == before else "\n\n"
+            made.append(gap + part.text if made else part.text)
+            before = part.piece.order[0]
+        return made
+
+    def _adjusted(self, size: int, length: float) -> bool:
+        """Whether something was added to or taken from a text too short or too long."""
+        wanted = max(SHORTEST, length - _NEAR)
+        added = [part for piece in self._enough(wanted - size) for part in self._told(piece)]
+        self._parts = sorted((*self._parts, *added), key=lambda part: part.order) if added else self._parts
+        if size > LONGEST and self._chosen:
+            self._remove(self._chosen[-1])
+            return True
+        return bool(added)
+
+    def _enough(self, room: float) -> list[Piece]:
+        """Pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
+        taken: list[Piece] = []
+        while self._spare and room > 0:
+            taken.append(self._spare.pop())
+            room -= taken[-1].size
+        self._chosen += taken
+        return taken
+
+    def _at(self, start: int) -> _Part:
+        """The part that the sentence at ``start`` begins in."""
+        return self._parts[bisect_right([part.start for part in self._parts], start) - 1]
+
+    def _mend(self, part: _Part) -> None:
+        if part.varied:
+            part.text = self._words(part.sentence)
+            part.tellings += 1
+        elif part.piece.rank is not None and part.piece in self._chosen:
+            self._remove(part.piece)
+        elif part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
+            self._renewed.add(part.piece.beat)
+            self._replace(part.piece, instead)
+        elif part in self._parts:
+            self._parts.remove(part)
+
+    def _remove(self, piece: Piece) -> None:
+        self._chosen.remove(piece)
+        self._parts = [part for part in self._parts if part.piece is not piece]
+
+    def _replace(self, piece: Piece, instead: Sequence[Piece]) -> None:
+        """Another line in place of the one that ``piece`` is of."""
+        kept = [part for part in self._parts if part.piece.line != piece.line]
+        self._chosen = [each for each in self._chosen if each.line != piece.line]
+        told = [part for each in instead if each.rank is None for part in self._told(each)]
+        self._spare = [*(each for each in instead if each.rank is not None), *self._spare]
+        self._parts = sorted((*kept, *told), key=lambda part: part.order)
+
+
+def _size(part: _Part) -> int:
+    """About how long a part is once everybody is named."""
+    return (len(MARK.sub("Petra", part.text)) if OPEN in part.text else len(part.text)) + 1
