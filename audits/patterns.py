@@ -29,7 +29,7 @@ REACH = 200
 _LEAD = 16
 """Characters before a sentence that an expression may look back at."""
 
-_BATCH = 500_000
+_BATCH = 100_000  # with its copies it stays in the cache
 _OPENING = 2
 """Every text is searched behind a paragraph's end, so that its first word is like any other."""
 
@@ -79,7 +79,7 @@ class Matcher:
         least = {code: int(share * len(quoted.text)) for code, (_, share) in needed.items()}
         seen: dict[str, set[int]] = {code: set() for code in needed}
         enough: set[str] = set()
-        for pattern, window in self._candidates(folded.text, self._anchors(_coded(folded.text)), enough):
+        for pattern, window in self._candidates(folded.text, _coded(folded.text), enough=enough):
             code, found = pattern.code, seen[pattern.code]
             if folded.at(window.base + window.end) - _OPENING < least[code]:
                 continue
@@ -103,38 +103,23 @@ class Matcher:
         if anchors and max(anchors)[0] >= len(self._users):
             for number in range(first, last):
                 folded = fold("\n\n" + texts[number])
-                yield from self._in(folded, self._anchors(_coded(folded.text)), quoted[number : number + 1], number)
+                found = self._candidates(folded.text, _coded(folded.text))
+                yield from _matches(found, folded, quoted[number : number + 1], number)
             return
-        yield from self._in(Folded(joined), anchors, quoted[first:last], first)
-
-    def _in(
-        self, folded: Folded, anchors: Sequence[Anchor], quoted: Sequence[Quotations], first: int
-    ) -> Iterator[Match]:
-        """Matches in a text that holds those of ``quoted`` one after the other, the first being number ``first``."""
-        starts = [_OPENING]
-        for each in quoted[:-1]:
-            starts.append(starts[-1] + len(each.text) + _OPENING)
-        for pattern, window in self._candidates(folded.text, anchors):
-            for match in window.matches(pattern):
-                which = bisect_right(starts, folded.at(window.base + match.start(_group(pattern)))) - 1
-                start, end = _place(pattern, match, window, folded, starts[which])
-                if _capital(pattern, match, window, folded, quoted[which].text, starts[which]) and hears(
-                    pattern.voice, quoted[which], start, end
-                ):
-                    yield Match(first + which, start, end, pattern.code, pattern.name)
+        yield from _matches(self._candidates(joined, coded, anchors), Folded(joined), quoted[first:last], first)
 
     def _candidates(
-        self, text: str, anchors: Sequence[Anchor], enough: Collection[str] = ()
-    ) -> Iterator[tuple[Pattern, _Window]]:
+        self, text: str, coded: bytes, anchors: Sequence[Anchor] | None = None, enough: Collection[str] = ()
+    ) -> Iterator[Candidate]:
         """Patterns whose anchor stands in a sentence, with the sentence; each pattern once a sentence.
 
         Patterns of the codes that are in ``enough`` by then are passed over.
         """
         # Lower case is cheap for all of an ASCII text, and dear for others: of those only sentences are lowered.
-        lower = text.lower() if text.isascii() else None
+        lower = coded.decode("ascii") if text.isascii() else None
         window: _Window | None = None
         done: set[int] = set()
-        for anchor, start, end in anchors:
+        for anchor, start, end in self._anchors(coded) if anchors is None else anchors:
             if anchor >= len(self._users) or (enough and self._codes[anchor].issubset(enough)):
                 continue
             if window is None or start >= window.until:
@@ -169,6 +154,26 @@ class _Window(NamedTuple):
                 continue
             if before is None or not before.search(self.text, self.start, found.start()):
                 yield found
+
+
+Candidate = tuple[Pattern, _Window]
+
+
+def _matches(
+    candidates: Iterator[Candidate], folded: Folded, quoted: Sequence[Quotations], first: int
+) -> Iterator[Match]:
+    """Matches in a text that holds those of ``quoted`` one after the other, the first being number ``first``."""
+    starts = [_OPENING]
+    for each in quoted[:-1]:
+        starts.append(starts[-1] + len(each.text) + _OPENING)
+    for pattern, window in candidates:
+        for match in window.matches(pattern):
+            which = bisect_right(starts, folded.at(window.base + match.start(_group(pattern)))) - 1
+            start, end = _place(pattern, match, window, folded, starts[which])
+            if _capital(pattern, match, window, folded, quoted[which].text, starts[which]) and hears(
+                pattern.voice, quoted[which], start, end
+            ):
+                yield Match(first + which, start, end, pattern.code, pattern.name)
 
 
 def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
