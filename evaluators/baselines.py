@@ -5,7 +5,7 @@
     options   a classifier that reads only the options (its words into a logistic regression), each
               question answered by one that learnt from questions of other scenarios
     nearest   the option most similar to anything remembered (TF-IDF)
-    reader    the option that sounds most like the traits inferred from the memories (``evaluators.reader``)
+    reader    the option put in the person's words rather than in other people's (``evaluators.reader``)
 
 Each can also be run as a model, ``--model offline:NAME``; then ``nearest`` and ``reader`` get what the
 setting retrieves and nothing else. Ties go to the option that the seed puts first, never to the letter A.
@@ -34,7 +34,7 @@ Retrieved = Mapping[str, Excerpts]
 def all_answers(bench: Bench, seed: int) -> dict[str, dict[str, str] | None]:
     """Baseline -> question -> letter; None for those that read memories where the release has none.
 
-    ``nearest`` and ``reader`` read all memories up to the scenario's age.
+    ``nearest`` reads all memories up to the scenario's age, ``reader`` those that the situation calls up.
     """
     possible = {name for name in NAMES if bench.memories or name not in READING}
     return {name: answers(name, bench, seed) if name in possible else None for name in NAMES}
@@ -56,8 +56,8 @@ def _scores(name: str, bench: Bench, retrieved: Retrieved | None) -> Scores:
     texts = None if retrieved is None else {key: [one.text for one in found] for key, found in retrieved.items()}
     if name == "nearest":
         return _similar(bench, texts)
-    reader = Reader(bench)
-    return {q.id: reader.scores(q, texts[q.id] if texts is not None else None) for q in bench.questions}
+    reader = Reader(bench, texts)
+    return {question.id: reader.scores(question) for question in bench.questions}
 
 
 def _best(bench: Bench, question: Question, name: str, scores: Sequence[float], seed: int) -> str:

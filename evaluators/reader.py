@@ -1,91 +1,108 @@
-"""A persona reader without a model: infers the Big Five from memories and takes the option that sounds most alike.
+"""A persona reader without a model: takes the option that is put in this person's words rather than other people's.
 
-How it reads. For each trait it counts the words of ``reader.toml`` for the high and the low pole in a text;
-the trait's mark is their difference over their sum, drawn to 0 where both are rare. The marks of what is
-remembered are compared with those of all the release's characters at that age (mean and spread), so that a
-word everybody uses says nothing; the marks of the four options with one another. An option scores the sum,
-over the traits, of the one times the other: the person's lean times the option's. No table with traits is read,
-and no key; it is a floor that any claim about inferring a personality has to clear, not a good reader.
+What it reads: the full narratives of what is remembered before a situation, of this person and of the
+release's other characters, and the four options. No trait, rule, conclusion, tag or key; no other question's
+key either: it learns nothing from answers. What is remembered is what a setting retrieves, as for any model;
+without a setting the memories that the release says the situation calls up (at most 50, HEART-BENCH 3.4),
+and where it does not say, all up to the scenario's age.
+
+How: a word's weight is the logarithm of how much more often it stands in what this
+person remembers than in what the others remember before the same situation (texts that have it, both
+shares drawn together where it is rare); so what the situation brings to everybody's mind cancels out. An
+option scores the sum over its words, those left out that all four options have. It is a floor that any
+claim about inferring a personality has to clear, not a good reader.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluators.bench import Bench, Question
+from schemas.ids import anonymous_memory_id
 
-TRAITS = ("O", "C", "E", "A", "N")
-_NO_LETTERS = re.compile(r"[^a-z]+")
-_RARE = 6.0  # hits that a mark has to outweigh
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_DRAWN = 10.0  # texts' worth of what all share that a share is drawn to
 
 Numbers = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+Remembered = Mapping[tuple[str, str], Sequence[str]]  # by character and scenario
 
 
 class Reader:
-    """A reader of one release."""
+    """A reader of one release. ``retrieved``: what is remembered, by question; None: what the release says."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, retrieved: Mapping[str, Sequence[str]] | None = None) -> None:
         self._bench = bench
-        self._hits = {name: _hits([memory.text for memory in own]) for name, own in bench.memories.items()}
-        self._by_age: dict[int, tuple[Numbers, Numbers]] = {}
-        self._options: dict[str, Numbers] = {}
+        self._columns: dict[str, int] = {}
+        for question in bench.questions:
+            for text in question.texts:
+                for word in _words(text):
+                    self._columns.setdefault(word, len(self._columns))
+        self._texts: dict[str, Places] = {}
+        self._by_age: dict[tuple[str, int], tuple[Numbers, int]] = {}
+        remembered = _activated(bench) if retrieved is None else _of_questions(bench, retrieved)
+        self._pairs = {pair: (self._tally(texts), len(texts)) for pair, texts in remembered.items()}
 
-    def scores(self, question: Question, texts: Sequence[str] | None = None) -> list[float]:
-        """A score for each option. ``texts`` is what is remembered; None: all memories up to the age."""
-        if texts is None:
-            seen = self._hits[question.character_id][: len(self._bench.eligible(question))].sum(axis=0)
-        else:
-            seen = _hits(texts).sum(axis=0)
-        mean, spread = self._others(question.age)
-        person = (_marks(seen) - mean) / spread
-        options = np.array([_marks(hits) for hits in _hits(question.texts)])
-        return [float(score) for score in (options - options.mean(axis=0)) @ person]
+    def scores(self, question: Question) -> list[float]:
+        """A score for each option."""
+        weights = self._weights(question)
+        options = np.array([self._tally([text]) for text in question.texts])
+        options[:, options.all(axis=0)] = 0
+        return [float(score) for score in options @ weights]
 
-    def _others(self, age: int) -> tuple[Numbers, Numbers]:
-        """Mean and spread of everybody's marks at an age."""
-        if age not in self._by_age:
-            marks = []
-            for name, own in self._bench.memories.items():
-                count = sum(memory.age <= age for memory in own)
-                marks.append(_marks(self._hits[name][:count].sum(axis=0)))
-            spread = np.std(marks, axis=0)
-            self._by_age[age] = np.mean(marks, axis=0), np.where(spread > 0, spread, 1.0)
-        return self._by_age[age]
+    def _weights(self, question: Question) -> Numbers:
+        who, scenario = question.character_id, question.scenario_id
+        own, count = self._pairs.get((who, scenario)) or self._lived(who, question.age)
+        others = [
+            found for (name, about), found in self._pairs.items() if about == scenario and name != who and found[1]
+        ] or [self._lived(name, question.age) for name in self._bench.memories if name != who]
+        theirs = sum((found for found, _ in others), np.zeros(len(self._columns)))
+        total = sum(number for _, number in others)
+        shared = (own + theirs + 0.5) / (count + total + 1)
+        mine, foreign = ((own + _DRAWN * shared) / (count + _DRAWN)), ((theirs + _DRAWN * shared) / (total + _DRAWN))
+        return np.asarray(np.log(mine / foreign))
+
+    def _lived(self, who: str, age: int) -> tuple[Numbers, int]:
+        """All that a character remembers up to an age."""
+        if (who, age) not in self._by_age:
+            texts = [memory.text for memory in self._bench.memories.get(who, ()) if memory.age <= age]
+            self._by_age[who, age] = self._tally(texts), len(texts)
+        return self._by_age[who, age]
+
+    def _tally(self, texts: Iterable[str]) -> Numbers:
+        """In how many of the texts each of the options' words stands."""
+        found = [self._places(text) for text in texts]
+        together = np.concatenate(found) if found else np.zeros(0, np.int64)
+        return np.bincount(together, minlength=len(self._columns)).astype(np.float64)
+
+    def _places(self, text: str) -> Places:
+        if text not in self._texts:
+            known = (self._columns.get(word) for word in _words(text))
+            self._texts[text] = np.array([place for place in known if place is not None], np.int64)
+        return self._texts[text]
 
 
-def _hits(texts: Sequence[str]) -> Numbers:
-    """Rows of hits: for each text, the traits' high poles, then their low ones."""
-    finder, columns = _finder()
-    rows = np.zeros((len(texts), 2 * len(TRAITS)))
-    for row, text in zip(rows, texts, strict=True):
-        plain = f" {_NO_LETTERS.sub(' ', text.casefold())}"
-        for place, _, _ in finder.find_matches_as_indexes(plain, overlapping=True):
-            row[columns[place]] += 1
-    return rows
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
-def _marks(hits: Numbers) -> Numbers:
-    high, low = hits[: len(TRAITS)], hits[len(TRAITS) :]
-    return (high - low) / (high + low + _RARE)
+def _of_questions(bench: Bench, retrieved: Mapping[str, Sequence[str]]) -> Remembered:
+    return {(question.character_id, question.scenario_id): retrieved[question.id] for question in bench.questions}
 
 
-@functools.cache
-def _finder() -> tuple[Any, list[int]]:
-    """What finds all stems at once, each at the beginning of a word; and the column each counts in."""
-    from ahocorasick_rs import AhoCorasick
-
-    words = tomllib.loads(Path(__file__).with_name("reader.toml").read_text("utf-8"))
-    found = [
-        (f" {stem}", column)
-        for column, (pole, trait) in enumerate((pole, trait) for pole in ("high", "low") for trait in TRAITS)
-        for stem in words[trait][pole]
-    ]
-    return AhoCorasick([stem for stem, _ in found]), [column for _, column in found]
+def _activated(bench: Bench) -> Remembered:
+    """The narratives that the release's fine step of activation kept; empty where it has none."""
+    if not bench.release.tables.get("activations"):
+        return {}
+    texts = {(who, memory.id): memory.text for who, own in bench.memories.items() for memory in own}
+    columns = ["character_id", "scenario_id", "step", "memories"]
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in bench.release.table("activations", columns).to_pylist():
+        if row["step"] == "fine":
+            ids = [(row["character_id"], anonymous_memory_id(item["memory_id"])) for item in row["memories"]]
+            found[row["character_id"], row["scenario_id"]] = [texts[one] for one in ids if one in texts]
+    return found
