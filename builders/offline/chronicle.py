@@ -8,9 +8,10 @@ and any process can tell it anew, as far as it needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from builders.offline.draft import LONGEST, SHORTEST, Draft, Told
+from builders.offline.likeness import Likeness
 from builders.offline.scenes import Frame, Framer, count
 from builders.offline.uses import Uses
 from builders.plan import MemoryPlan, targets
@@ -24,6 +25,9 @@ _SPREAD = 0.13
 # How much of what is owed to the mean length a memory makes up, and at most which part of its own.
 _SHARE, _MOST = 0.2, 0.06
 
+# Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine).
+_TELLINGS, _LIKE = 4, 0.7
+
 
 class Chronicle:
     """The memories of ``plans``, which are in order of age; told as far as they are asked for."""
@@ -35,6 +39,8 @@ class Chronicle:
         self._length = targets(character).length
         self._uses = Uses(len(plans))
         self._framer = Framer(character, ledger, seed, self._uses)
+        self._stage = ""
+        self._likeness = Likeness()
         self._told: list[Told] = []
         self._owed = 0.0
 
@@ -53,26 +59,39 @@ class Chronicle:
         """The same event told with other lines; another telling for each ``attempt``, from 1."""
         place, _ = self._plans[plan.id]
         frame = self.told(plan).frame
-        rng = rng_for(self._seed, "heart", "words", plan.id, attempt)
+        rng = rng_for(self._seed, "heart", "again", plan.id, attempt)
         return Draft(frame, self._uses, rng, place, attempt).write(self._wanted(frame))
 
     def _tell(self, place: int) -> None:
         plan = self._order[place]
-        self._uses.enter(plan.stage)
-        frame = self._framer.frame(plan)
-        rng = rng_for(self._seed, "heart", "words", plan.id)
-        wanted = self._wanted(frame)
-        room = _MOST * wanted
-        told = Draft(frame, self._uses, rng, place).write(wanted + min(room, max(-room, _SHARE * self._owed)))
-        self._owed += wanted - len(told.text)
+        if plan.stage != self._stage:
+            self._stage, self._likeness = plan.stage, Likeness()
+            self._uses.enter(plan.stage)
+        told = min(self._tellings(plan, place), key=lambda one: one[0])[1]
+        self._owed += self._wanted(told.frame) - len(told.text)
         self._told.append(told)
         self._count(told, place)
+
+    def _tellings(self, plan: MemoryPlan, place: int) -> Iterator[tuple[float, Told]]:
+        """Tellings of a plan, each with how like it is to another memory, until one is like none."""
+        for skip in range(_TELLINGS):
+            frame = self._framer.frame(plan, skip)
+            rng = rng_for(self._seed, "heart", "words", plan.id, skip)
+            wanted = self._wanted(frame)
+            room = _MOST * wanted
+            length = wanted + min(room, max(-room, _SHARE * self._owed))
+            told = Draft(frame, self._uses, rng, place, skip).write(length)
+            like = self._likeness.nearest(frame.scene.id, told.text)
+            yield like, told
+            if like < _LIKE:
+                return
 
     def _count(self, told: Told, place: int) -> None:
         count(told.frame, self._uses)
         for line in told.lines:
             self._uses.use(line)
         self._uses.told(told.sentences, place)
+        self._likeness.add(told.frame.scene.id, told.text)
 
     def _wanted(self, frame: Frame) -> float:
         rng = rng_for(self._seed, "heart", "length", frame.plan.id)

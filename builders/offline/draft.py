@@ -26,7 +26,9 @@ SHORTEST, LONGEST = 2040, 4380
 
 _CUT = "\x1f"
 # Readings of a draft, and tellings of a sentence, before it is given up.
-_ROUNDS, _TELLINGS = 12, 5
+_ROUNDS, _TELLINGS = 16, 5
+# In the last readings what is worn is left out.
+_LAST = 4
 # So near the length that was wanted is near enough.
 _NEAR = 60
 
@@ -84,21 +86,16 @@ class Draft:
     def write(self, length: float) -> Told:
         """The memory in about ``length`` characters."""
         self._fit(length)
-        for _ in range(_ROUNDS):
+        for left in reversed(range(_ROUNDS)):
             text, facts = self._read()
-            if self._adjusted(len(text), length):
+            if left > _LAST and self._adjusted(len(text), length):
                 continue
             starts, said = self._sentences(text)
-            worn = {
-                id(part): part for number in self._uses.worn(said, self._place) if (part := self._at(starts[number]))
-            }
+            worn = [self._at(starts[number]) for number in self._uses.worn(said, self._place)]
             if not worn:
                 break
-            for part in worn.values():
-                self._mend(part)
-        else:
-            text, facts = self._read()
-            _, said = self._sentences(text)
+            for part in {id(part): part for part in worn}.values():
+                self._mend(part, anew=left > _LAST)
         lines = tuple(dict.fromkeys(part.piece.line for part in self._parts))
         return Told(self._frame, text, facts, lines, tuple(said))
 
@@ -174,7 +171,10 @@ class Draft:
     def _enough(self, room: float) -> list[Piece]:
         """Pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
         taken: list[Piece] = []
-        while self._spare and room > 0:
+        while room > 0:
+            self._spare = self._spare or self._outline.more()
+            if not self._spare:
+                break
             taken.append(self._spare.pop())
             room -= taken[-1].size
         self._chosen += taken
@@ -184,13 +184,14 @@ class Draft:
         """The part that the sentence at ``start`` begins in."""
         return self._parts[bisect_right([part.start for part in self._parts], start) - 1]
 
-    def _mend(self, part: _Part) -> None:
-        if part.varied:
+    def _mend(self, part: _Part, anew: bool) -> None:
+        """Tell a worn part in other words, or ``anew``: by another line; or leave it out."""
+        if anew and part.varied:
             part.text = self._words(part.sentence)
             part.tellings += 1
         elif part.piece.rank is not None and part.piece in self._chosen:
             self._remove(part.piece)
-        elif part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
+        elif anew and part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
             self._renewed.add(part.piece.beat)
             self._replace(part.piece, instead)
         elif part in self._parts:

@@ -24,8 +24,6 @@ _ARTICLE = re.compile(
 )
 _SILENT_H = re.compile(r"\b([Aa]) (?=(?:hour|honest|honour|heir)\w*)")
 
-_STRAIGHT = str.maketrans("\u201c\u201d", '""')
-
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -182,4 +180,4 @@ def tidy(text: str) -> str:
 
 def straight(text: str) -> str:
     """The text with straight quotation marks; the banks have curly ones, which say what opens and what closes."""
-    return text.translate(_STRAIGHT)
+    return text.replace("\u201c", '"').replace("\u201d", '"')

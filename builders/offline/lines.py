@@ -75,6 +75,12 @@ def sentences(line: str) -> tuple[Sentence, ...]:
 
 
 @functools.cache
+def fixed(line: str) -> tuple[str, ...]:
+    """The sentences of a line that are the same in every memory."""
+    return tuple(sentence.fixed for sentence in sentences(line) if sentence.fixed is not None)
+
+
+@functools.cache
 def loosened(line: str) -> str:
     """A line with free variation: each word of ``free.toml`` as a choice of all that may stand for it."""
     for tag, options in bank("free")["tags"].items():

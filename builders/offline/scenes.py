@@ -64,14 +64,18 @@ class Framer:
         self._casts: dict[int, Cast] = {}
         self._fitting: dict[tuple[int, str, str], Sequence[Scene]] = {}
 
-    def frame(self, plan: MemoryPlan) -> Frame:
-        """The frame of one memory. Raises RequestError when the banks have no scene for it."""
+    def frame(self, plan: MemoryPlan, skip: int = 0) -> Frame:
+        """The frame of one memory, in the least told variant of its scene or, with ``skip``, in another.
+
+        Raises RequestError when the banks have no scene for it.
+        """
         uses = self._uses
         cast = self._cast(plan.age)
         rng = rng_for(self._seed, "heart", "frame", plan.id)
         fitting = self._scenes(plan)
         scene = fitting[uses.ranked([("scene", each.id) for each in fitting], rng)[0]]
-        variant = uses.ranked([("variant", scene.id, number) for number in range(len(scene.variants))], rng)[0]
+        variants = uses.ranked([("variant", scene.id, number) for number in range(len(scene.variants))], rng)
+        variant = variants[skip % len(variants)]
         when = moment(plan, scene)
         handles = {name: rng.choice(values) for name, values in scene.once.items()}
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}

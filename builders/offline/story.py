@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from builders.offline.banks import PLOT
 from builders.offline.beats import lines_of
-from builders.offline.lines import Sentence, sentences
+from builders.offline.lines import Sentence, fixed, sentences
 from builders.offline.scenes import Frame
 from builders.offline.uses import Uses
 
@@ -60,6 +60,9 @@ _PLAIN = (
         "after",
     ),
 )
+# What a memory is filled with when all of these are told, and in which paragraph: behind its other beats.
+_MORE = (("detail", 1), ("chat", 1), ("ambience", 1), ("before", 0), ("weather", 0), ("linger", 3), ("talk", 3))
+_BEHIND = 100
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 # What makes a stretch be left out sooner: "the" as a share of its words, each time its line was told, chance.
@@ -106,6 +109,7 @@ class Outline:
         self._rng = rng
         self._skip = skip
         self._left: dict[str, list[str]] = {}
+        self._added = 0
         self._used: set[str] = set()
 
     def pieces(self) -> list[Piece]:
@@ -127,6 +131,15 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
+    def more(self) -> list[Piece]:
+        """One more piece that may be left out, for a memory that is still too short; none when all is told."""
+        for beat, paragraph in _MORE:
+            line = self._next(beat, set())
+            if line is not None:
+                self._added += 1
+                return list(self._split(f"{beat}+", line, paragraph, _BEHIND + self._added))
+        return []
+
     def _next(self, beat: str, times: set[str]) -> str | None:
         """The least told line of a beat that is not used yet.
 
@@ -145,8 +158,7 @@ class Outline:
         return line
 
     def _is_worn(self, line: str) -> bool:
-        fixed = (sentence.fixed for sentence in sentences(line))
-        return any(said is not None and self._uses.full(said, self._place) for said in fixed)
+        return any(self._uses.full(said, self._place) for said in fixed(line))
 
     def _split(self, beat: str, line: str, paragraph: int, place: int) -> Iterator[Piece]:
         """A line as what must be told of it, if it is told, and what may be left out besides."""

@@ -63,4 +63,5 @@ class Uses:
 
     def full(self, sentence: str, place: int) -> bool:
         """Whether a sentence stands in as many memories before a place of the life as it may."""
-        return bisect_left(self._sentences.get(sentence, ()), place) >= self.most
+        places = self._sentences.get(sentence)
+        return places is not None and bisect_left(places, place) >= self.most
