@@ -71,6 +71,11 @@ class Scene:
     skip: tuple[str, ...]
     beats: Mapping[str, tuple[str, ...]] = field(repr=False)
 
+    @functools.cached_property
+    def lines(self) -> frozenset[str]:
+        """All its lines."""
+        return frozenset(line for lines in self.beats.values() for line in lines)
+
     @property
     def language(self) -> str:
         """Which of the three languages (child, teen, adult) the lines are written in."""

@@ -25,7 +25,7 @@ from builders.offline.uses import Uses
 
 # Paragraphs of beats; a beat with "?" is told where there is room, one with "+" only where the rest is too short.
 _TURNING = (
-    ("open", "ambience", "before?", "where?", "setup", "detail?", "portrait?", "weather?", "detail?", "before+"),
+    ("open", "detail?", "before?", "where?", "setup", "detail?", "portrait?", "ambience", "detail?", "before+"),
     (
         "chat?",
         "detail?",
@@ -67,6 +67,8 @@ _BEHIND = 100
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 # What makes a stretch be left out sooner: "the" as a share of its words, each time its line was told, chance.
 _WORD, _WORN, _CHANCE = 5.6, 0.004, 0.05
+# So much sooner goes what could be told of any scene than what belongs to this one.
+_ANYWHERE = 0.2
 _LAST = 10.0
 
 
@@ -177,7 +179,8 @@ class Outline:
     def _rank(self, line: str, told: Sequence[tuple[int, Sentence]]) -> float:
         size = sum(sentence.size for _, sentence in told) or 1.0
         share = _WORD * sum(sentence.articles for _, sentence in told) / size
-        return share + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
+        anywhere = 0.0 if line in self._frame.scene.lines else _ANYWHERE
+        return share + anywhere + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
 
 
 def _time(line: str) -> str | None:
