@@ -5,10 +5,15 @@ does not belong to the situation gives it away. Of the rest, two documented rule
 
 - ``balanced`` (the default). For one scenario all its questions are solved together: three rounds of
   assignment, each handing every decision out once, so that each is right once and wrong three times and
-  no source says anything about the answer. Closer candidates are preferred. The opposite pole of the same
-  trait enters just as often as chance would have it, where the published questions have it in 88 %.
+  no source says anything about the answer. The opposite pole of the same trait enters just as often as
+  chance would have it, where the published questions have it in 88 %. Of many such solutions drawn by lot
+  the one is taken in which the right option is most evenly the longest, second, third and shortest of the
+  four, and the most, second, third and least like the other three. Closer candidates are not preferred:
+  that would put the right option in the middle of what stands around it.
 - ``published``. The weights of the released code: similarity band, contrast of personalities, action words,
   sentiment; best first, then twice the best of quality and unlikeness to those chosen. For comparison.
+
+    python -m builders.mcqs --rule balanced
 """
 
 from __future__ import annotations
@@ -18,15 +23,19 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from audits.neighbours import cosine_pairs
+from audits.neighbours import cosines as upper_cosines
+from schemas.randomness import rng_for
 from schemas.tables import Row
 
 WRONG = 3  # wrong options of a question
@@ -34,6 +43,8 @@ TOO_CLOSE = 0.85  # cosine above which two decisions are taken for the same
 UNRELATED = 0.01  # mean cosine with the scenario's other decisions below which one does not belong
 
 _FORBIDDEN = 1e6
+_POLE = 20.0  # far more than any lot: whether the opposite pole enters is settled beforehand
+_DRAWS = 96  # solutions of a scenario among which the most even one is taken
 _WORDS = Path(__file__).parent / "seeds" / "action_words.json"
 _WORD = re.compile(r"[a-z']+")
 
@@ -44,21 +55,43 @@ Matrix = NDArray[np.float64]
 class Pool:
     """The decisions of one scenario: sources in order of id, their texts, and who may stand beside whom.
 
-    ``usable[target]`` are the sources that passed the filters for that target.
+    ``usable[target]`` are the sources that passed the filters for that target; ``twins[source]`` those whose
+    texts are nearly the source's, so that no question holds both (``apart``).
     """
 
     scenario_id: str
     sources: tuple[str, ...]
     texts: Mapping[str, str]
     usable: Mapping[str, frozenset[str]]
+    twins: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def cosines(texts: Sequence[str]) -> Matrix:
     """TF-IDF cosines of decisions among each other, shape (n, n)."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    found = np.eye(len(texts))
+    upper = np.triu_indices(len(texts), 1)
+    found[upper] = upper_cosines(texts)
+    return np.maximum(found, found.T)
 
-    matrix = TfidfVectorizer().fit_transform(texts)
-    return np.asarray((matrix @ matrix.T).todense())
+
+def apart(pools: Sequence[Pool]) -> list[Pool]:
+    """The pools with twins told: texts too close by the measure of the audit, weighed on all decisions at once."""
+    texts = sorted({text for pool in pools for text in pool.texts.values()})
+    near = {(texts[i], texts[j]) for i, j, _ in cosine_pairs(texts, TOO_CLOSE)} if len(texts) > 1 else set()
+
+    def told(pool: Pool) -> Pool:
+        twins = {
+            one: frozenset(o for o in pool.sources if o != one and _are_near(near, pool.texts[one], pool.texts[o]))
+            for one in pool.sources
+        }
+        usable = {target: pool.usable[target] - twins[target] for target in pool.sources}
+        return replace(pool, usable=usable, twins=twins)
+
+    return [told(pool) for pool in pools]
+
+
+def _are_near(near: Collection[tuple[str, str]], one: str, other: str) -> bool:
+    return one == other or (min(one, other), max(one, other)) in near
 
 
 def screened(target: str, candidates: Sequence[str]) -> tuple[list[int], list[int]]:
@@ -83,11 +116,19 @@ def balanced(pools: Sequence[Pool], opposite: Mapping[str, str], seed: int) -> d
     wanted = _opposites_wanted(pools, opposite, seed)
     chosen: dict[tuple[str, str], list[str]] = {}
     used: Counter[str] = Counter()
+    asked = 0
     for pool in pools:
-        for target, sources in _assigned(pool, opposite, wanted, used, seed).items():
-            if len(sources) == WRONG:
-                chosen[pool.scenario_id, target] = sources
-                used.update(sources)
+        rng = rng_for(seed, "heart", "distractors", pool.scenario_id)
+        cost = _cost(pool, opposite, wanted)
+        drawn = [_assigned(pool, cost, used, rng) for _ in range(_DRAWS)]
+        texts = [pool.texts[source] for source in pool.sources]
+        sizes = np.array([float(len(text)) for text in texts])
+        best = min(drawn, key=functools.partial(_unevenness, sizes, cosines(texts), asked))
+        for target, wrong in enumerate(best):
+            if len(wrong) == WRONG:
+                chosen[pool.scenario_id, pool.sources[target]] = [pool.sources[source] for source in wrong]
+                used.update(pool.sources[source] for source in wrong)
+                asked += 1
     return chosen
 
 
@@ -109,44 +150,72 @@ def _opposites_wanted(pools: Sequence[Pool], opposite: Mapping[str, str], seed: 
     return wanted
 
 
-def _assigned(
-    pool: Pool, opposite: Mapping[str, str], wanted: Collection[tuple[str, str]], used: Counter[str], seed: int
-) -> dict[str, list[str]]:
-    from scipy.optimize import linear_sum_assignment
-
-    likeness = cosines([pool.texts[source] for source in pool.sources])
-    cost = np.full(likeness.shape, _FORBIDDEN)
+def _cost(pool: Pool, opposite: Mapping[str, str], wanted: Collection[tuple[str, str]]) -> Matrix:
+    """What it costs to stand a source beside a target, shape (targets, sources), before lots are drawn."""
+    cost = np.full((len(pool.sources), len(pool.sources)), _FORBIDDEN)
     for t, target in enumerate(pool.sources):
         for s, source in enumerate(pool.sources):
             if source in pool.usable[target]:
-                noise = int(_digest(seed, pool.scenario_id, target, source)[:8], 16) / 2**32
-                cost[t, s] = noise - likeness[t, s] + _of_pole(pool, target, source, opposite, wanted)
-    chosen: dict[str, list[str]] = {target: [] for target in pool.sources}
+                due = -_POLE if (pool.scenario_id, target) in wanted else _POLE
+                cost[t, s] = due if opposite.get(target) == source else 0.0
+    return cost
+
+
+def _assigned(pool: Pool, cost: Matrix, used: Counter[str], rng: Random) -> list[list[int]]:
+    """One solution: for each target, as places in ``pool.sources``, the sources of its wrong options."""
+    from scipy.optimize import linear_sum_assignment
+
+    drawn = cost + np.array([rng.random() for _ in range(cost.size)]).reshape(cost.shape)
+    chosen: list[list[int]] = [[] for _ in pool.sources]
     for _ in range(WRONG):
-        for t, s in zip(*linear_sum_assignment(cost), strict=True):
-            if cost[t, s] < _FORBIDDEN:
-                chosen[pool.sources[t]].append(pool.sources[s])
-                cost[t, s] = _FORBIDDEN
+        for t, s in zip(*linear_sum_assignment(drawn), strict=True):
+            if drawn[t, s] < _FORBIDDEN:
+                chosen[t].append(int(s))
+        for t, wrong in enumerate(chosen):
+            drawn[t, [*wrong, *_twins_of(pool, wrong)]] = _FORBIDDEN
     _fill(pool, chosen, used)
     return chosen
 
 
-def _of_pole(
-    pool: Pool, target: str, source: str, opposite: Mapping[str, str], wanted: Collection[tuple[str, str]]
-) -> float:
-    if opposite.get(target) != source:
-        return 0.0
-    return -20.0 if (pool.scenario_id, target) in wanted else 20.0
+def _twins_of(pool: Pool, places: Iterable[int]) -> list[int]:
+    near = {twin for place in places for twin in pool.twins.get(pool.sources[place], ())}
+    return [place for place, source in enumerate(pool.sources) if source in near]
 
 
-def _fill(pool: Pool, chosen: dict[str, list[str]], used: Counter[str]) -> None:
+def _fill(pool: Pool, chosen: list[list[int]], used: Counter[str]) -> None:
     """Where filters left an assignment short: the least used of the usable sources."""
-    here = Counter(source for sources in chosen.values() for source in sources)
-    for target, sources in chosen.items():
-        spare = sorted(pool.usable[target] - set(sources), key=lambda s: (here[s], used[s], s))
-        for source in spare[: WRONG - len(sources)]:
-            sources.append(source)
-            here[source] += 1
+    here = Counter(source for wrong in chosen for source in wrong)
+    for t, wrong in enumerate(chosen):
+        while len(wrong) < WRONG:
+            barred = {*wrong, *_twins_of(pool, wrong)}
+            usable = pool.usable[pool.sources[t]]
+            spare = [s for s, source in enumerate(pool.sources) if source in usable and s not in barred]
+            if not spare:
+                break
+            wrong.append(min(spare, key=lambda s: (here[s], used[pool.sources[s]], s)))
+            here[wrong[-1]] += 1
+
+
+def _unevenness(sizes: Matrix, likeness: Matrix, before: int, chosen: Sequence[Sequence[int]]) -> float:
+    """How far from even the right options' ranks are, by length and by likeness to the other three.
+
+    ``before`` questions of other scenarios have had their share; the shares of these go on from there.
+    """
+    four = np.array([[target, *wrong] for target, wrong in enumerate(chosen) if len(wrong) == WRONG])
+    if not len(four):
+        return 0.0
+    ranks = np.arange(WRONG + 1)
+    due = (before + len(four) + ranks) // len(ranks) - (before + ranks) // len(ranks)
+    alike = likeness[four[:, :, None], four[:, None, :]].sum(axis=2)
+    return float(sum(((_ranks(values) - due) ** 2).sum() for values in (sizes[four], alike)))
+
+
+def _ranks(values: Matrix) -> Matrix:
+    """How many rows have their first value at each rank within the row; ties share theirs."""
+    below = (values < values[:, :1]).sum(axis=1, keepdims=True)
+    tied = (values == values[:, :1]).sum(axis=1, keepdims=True)
+    ranks = np.arange(values.shape[1])
+    return np.asarray((((ranks >= below) & (ranks < below + tied)) / tied).sum(axis=0))
 
 
 def published(pools: Sequence[Pool], characters: Sequence[Row]) -> dict[tuple[str, str], list[str]]:

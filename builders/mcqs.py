@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import personas
-from builders.distractors import WRONG, Pool, balanced, opposites, published, screened
+from builders.distractors import WRONG, Pool, apart, balanced, opposites, published, screened
 from builders.provenance import computed
 from builders.situations import scenario_text
 from builders.upkeep import Outcome, as_record, keep, made_from, standing, told
@@ -68,6 +68,7 @@ def assemble(
     pools: Sequence[Pool], stages: Mapping[str, str], characters: Sequence[Row], rule: str, seed: int
 ) -> tuple[list[Row], list[Row], list[Finding]]:
     """Questions, keys, and a finding for each decision that has too few usable wrong options."""
+    pools = apart(pools)
     chosen = balanced(pools, opposites(characters), seed) if rule == "balanced" else published(pools, characters)
     questions, keys, findings = [], [], []
     for pool in pools:
