@@ -78,7 +78,8 @@ def _whole(scenario_id: str, drafts: Mapping[str, tuple[Mapping[str, Any], Path]
         raise unknown("blueprint", str(base), drafts, f"{path}, row {scenario_id}, field based_on")
     if base in (*trail, scenario_id):
         circle = " -> ".join((*trail, scenario_id, base))
-        raise RequestError("circle of blueprints", path, row=scenario_id, field="based_on", expected=circle)
+        mend = "Write one of them out, without based_on"
+        raise RequestError("circle of blueprints", path, row=scenario_id, field="based_on", expected=circle, mend=mend)
     return {**_whole(base, drafts, (*trail, scenario_id)), **{k: v for k, v in entry.items() if k != "based_on"}}
 
 
@@ -92,8 +93,12 @@ def _validator() -> Any:
 def _check(scenario_id: str, blueprint: Blueprint, path: Path) -> None:
     for error in _validator().iter_errors(blueprint):
         field = ".".join(map(str, error.instance_path)) or None
-        raise RequestError("blueprint breaks its schema", path, row=scenario_id, field=field, expected=error.message)
+        mend = "See builders/seeds/scenarios for whole ones"
+        raise RequestError(
+            "blueprint breaks its schema", path, row=scenario_id, field=field, expected=error.message, mend=mend
+        )
     stage = stage_of(blueprint["stage"])
     if not stage["from_age"] <= blueprint["age"] <= stage["to_age"]:
         limits = f"{stage['from_age']} to {stage['to_age']}, found {blueprint['age']}"
-        raise RequestError("age outside the stage", path, row=scenario_id, field="age", expected=limits)
+        mend = "Change the age or the stage"
+        raise RequestError("age outside the stage", path, row=scenario_id, field="age", expected=limits, mend=mend)

@@ -27,6 +27,7 @@ from models.prompts import load
 from models.remedies import Failure, ask, failure, write_failures
 from models.request import Chain, Request
 from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say
+from schemas.errors import RequestError
 from schemas.findings import Finding
 from schemas.ids import question_id
 from schemas.randomness import rng_for
@@ -242,6 +243,9 @@ def _taken(space: Workspace, source: Workspace) -> list[Outcome]:
     """Scenarios and decisions of another benchmark, copied into this one so that it is whole."""
     if source is space:
         return []
+    if not source.keys("decisions"):
+        mend = "Run first: python -m builders.importers heart --from HEART-BENCH/benchmark"
+        raise RequestError("missing table", source.folder, expected="decisions", mend=mend)
     return [
         standing(space, table, "all", made_from(source, (table,)), fresh=False)
         or keep(space, table, "all", made_from(source, (table,)), list(source.rows(table)))

@@ -193,7 +193,7 @@ def test_a_judgement_of_a_text_that_has_changed_is_refused_by_name(play):
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda rows: rows[0].update(item=rows[1]["item"]), "review.edited_digest"),
+        (lambda rows: rows[0].update(item=rows[1]["item"]), "review.edited_id"),
         (lambda rows: rows[0].update(item="0" * 12), "review.edited_id"),
         (lambda rows: rows[0].update(item="0" * 12, digest="0" * 64), "review.unknown_item"),
         (lambda rows: rows[0].update(digest="f" * 64), "review.edited_digest"),

@@ -104,11 +104,11 @@ class Desk:
         item = by_name.get((answer.item, answer.digest))
         if item:
             return item
-        if any(name == answer.item for name, _ in by_name):
-            raise UnusableError("review.edited_digest", f"digest {answer.digest[:12]!r} is of no text ever shown")
         whose = next((name for name, digest in by_name if digest == answer.digest), None)
         if whose:
             raise UnusableError("review.edited_id", f"the digest is that of item {whose}: the id was edited")
+        if any(name == answer.item for name, _ in by_name):
+            raise UnusableError("review.edited_digest", f"digest {answer.digest[:12]!r} is of no text ever shown")
         raise UnusableError("review.unknown_item", "no item of this name was ever shown")
 
     def _revised(self, row: Row, before: Row) -> Row:
