@@ -56,33 +56,48 @@ def test_two_annotations_of_one_task_that_differ_are_a_contradiction(play, tmp_p
     assert codes(play.call("import", path)[1]) == ["review.contradictory"]
 
 
+def through(server, play, person, form, answer):
+    """A person's tasks through a project of their own on the server; ``answer`` makes the results for a text."""
+
+    def post(path, content):
+        reply = server.post(path, json=content)
+        assert reply.status_code < 300, reply.text
+        return reply.json()
+
+    config = (play.folder / f"{form}.xml").read_text("utf-8")
+    project = post("/api/projects", {"title": f"review by {person}", "label_config": config})["id"]
+    post(f"/api/projects/{project}/import", orjson.loads((play.folder / f"{person}.tasks.json").read_bytes()))
+    asked = {"project": project, "fields": "all", "page_size": 100}
+    for task in server.get("/api/tasks", params=asked).json()["tasks"]:
+        post(f"/api/tasks/{task['id']}/annotations", {"result": answer(task["data"]["text"])})
+    path = play.root / f"{person}-export.json"
+    path.write_bytes(server.get(f"/api/projects/{project}/export", params={"exportType": "JSON"}).content)
+    server.delete(f"/api/projects/{project}")
+    return path
+
+
 @pytest.mark.skipif("LABEL_STUDIO_URL" not in os.environ, reason="no Label Studio: LABEL_STUDIO_URL is not set")
-def test_a_round_trip_through_a_label_studio_server(play, tmp_path):
+def test_a_whole_review_through_a_label_studio_server_makes_gold(play):
     import httpx2
 
+    disputed = play.decisions()["CHAR_02"]["final_decision"]
     play.export()
     headers = {"Authorization": f"Token {os.environ['LABEL_STUDIO_TOKEN']}"}
     with httpx2.Client(base_url=os.environ["LABEL_STUDIO_URL"], headers=headers, timeout=60) as server:
+        for person in ("A1", "A2", "A3"):
 
-        def post(path, content):
-            reply = server.post(path, json=content)
-            assert reply.status_code < 300, reply.text
-            return reply.json()
+            def judged(text, person=person):
+                refused = text == disputed and person == "A2"
+                verdict = [choice("verdict", "unacceptable"), words("rationale", "Not like this.")]
+                return [choice("suitable", "yes"), *(verdict if refused else [choice("verdict", "as_is")])]
 
-        config = (play.folder / "labelling.xml").read_text("utf-8")
-        project = post("/api/projects", {"title": "review", "label_config": config})["id"]
-        post(f"/api/projects/{project}/import", orjson.loads((play.folder / "A1.tasks.json").read_bytes()))
-        listed = server.get("/api/tasks", params={"project": project, "fields": "all", "page_size": 100}).json()[
-            "tasks"
-        ]
-        assert len(listed) == 4
-        for task in listed:
-            post(
-                f"/api/tasks/{task['id']}/annotations",
-                {"result": [choice("suitable", "yes"), choice("verdict", "as_is")]},
-            )
-        path = tmp_path / "export.json"
-        path.write_bytes(server.get(f"/api/projects/{project}/export", params={"exportType": "JSON"}).content)
-        server.delete(f"/api/projects/{project}")
-    assert len(read_export(path)) == 4
-    assert play.call("import", path)[1]["taken"] == 4
+            path = through(server, play, person, "labelling", judged)
+            assert len(read_export(path)) == 4
+            assert play.call("import", path)[1]["taken"] == 4
+        play.again()
+        ruled = [choice("ruling", "rewrite"), words("edit", "I wait. I go at six.")]
+        path = through(server, play, "B1", "arbitration", lambda text: ruled)
+        assert play.call("import", path)[1]["taken"] == 1
+    assert play.decisions()["CHAR_02"]["final_decision"] == "I wait. I go at six."
+    status = sorted(row["review"]["status"] for row in play.decisions().values())
+    assert status == ["arbitrated", "unanimous", "unanimous", "unanimous"]
