@@ -21,7 +21,7 @@ from typing import Any
 
 import ahocorasick_rs
 
-MOST = 1_500
+MOST = 2_500
 """Strings of one set at most; what would be more is cut in two parts."""
 
 SHORTEST, LONGEST = 3, 20

@@ -61,6 +61,7 @@ def _of_row(
         yield from _lengths(subject)
     if "identity" in families:
         yield from persons.addressed_by_name(subject, quoted, _names(subject, known))
+        yield from persons.told_when_asked(subject, quoted)
         yield from persons.addressed_as_kin(subject, quoted)
     if "person" in families:
         yield from persons.told_in_third_person(subject, quoted)

@@ -168,7 +168,7 @@ def _matches(
         starts.append(starts[-1] + len(each.text) + _OPENING)
     for pattern, window in candidates:
         for match in window.matches(pattern):
-            which = bisect_right(starts, folded.at(window.base + match.start(_group(pattern)))) - 1
+            which = bisect_right(starts, folded.at(window.base + _span(pattern, match)[0])) - 1
             start, end = _place(pattern, match, window, folded, starts[which])
             if _capital(pattern, match, window, folded, quoted[which].text, starts[which]) and hears(
                 pattern.voice, quoted[which], start, end
@@ -193,13 +193,15 @@ def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
     return _Window(text[base:high].lower(), base, low - base, high - base, until)
 
 
-def _group(pattern: Pattern) -> str | int:
-    return "words" if "words" in pattern.expression.groupindex else 0
+def _span(pattern: Pattern, found: re.Match[str]) -> tuple[int, int]:
+    """The group named ``words``, where it is part of the match; else all of the match."""
+    pointed = "words" in pattern.expression.groupindex and found.start("words") >= 0
+    return found.span("words") if pointed else found.span()
 
 
 def _place(pattern: Pattern, found: re.Match[str], window: _Window, folded: Folded, base: int) -> tuple[int, int]:
     """What a match points at, in the original text that begins at ``base``."""
-    start, end = found.span(_group(pattern))
+    start, end = _span(pattern, found)
     return folded.at(window.base + start) - base, folded.at(window.base + end) - base
 
 

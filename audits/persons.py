@@ -38,8 +38,11 @@ _CALL = (
     r"|Okay|OK|But|And|Please|Dear|My dear|Listen|Look),? ){0,2}"
 )
 _AT_START = re.compile(
-    rf"\W{{0,3}}{_CALL}(?:(?P<title>{_TITLE}) )?(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{{1,20}})(?=[,!?])"
+    rf"\W{{0,3}}{_CALL}(?:(?P<title>{_TITLE}|Dr\.?|Doctor|Professor) )?"
+    r"(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?=(?: [A-Z\u00c0-\u00de][\w-]{1,20})?[,!?])"
 )
+_ASKED = re.compile(r"\b(?:your (?:\w+ )?name|[Ww]ho are you|[Aa]nd you are|[Ww]hat are you called)\b[^.?!]{0,30}\?")
+_ANSWERED = re.compile(r"\W(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?: [A-Z\u00c0-\u00de][\w'\u2019-]{1,20})?[.,!]\W$")
 _AT_END = re.compile(
     rf", (?:(?:my dear(?:est)?|dear|little|poor|old|young|dearest) )?(?:(?P<title>{_TITLE}|Dr\.?|Doctor|Professor) )?"
     r"(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20}?)(?=(?:[.!?\u2026,;\u2014-]{1,3}|['\u2019\"\u201d\u00bb])(?:[\s\"'\u201d\u2019\u00bb]|$))"
@@ -79,6 +82,16 @@ def addressed_by_name(subject: Subject, quoted: Quotations, others: Collection[s
                 yield at_words(subject, "identity.gendered", "error", _FIELD, place, message, _GENDERED)
 
 
+def told_when_asked(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "And you are?" - "Emil," I said."""
+    for number, span in enumerate(quoted.spans[1:], 1):
+        before, answer = quoted.spans[number - 1], quoted.text[span[0] : span[1]]
+        found = _ANSWERED.match(answer)
+        if found and _is_name(answer, found) and _ASKED.search(quoted.text, *before) and quoted.mine(number):
+            place = (span[0] + found.start("name"), span[0] + found.end("name"))
+            yield at_words(subject, "identity.named", "error", _FIELD, place, "the protagonist tells the name", _NAMED)
+
+
 _FIELD = "content_full"
 
 
@@ -91,7 +104,7 @@ def _is_name(body: str, found: re.Match[str]) -> bool:
     name = found["name"].rstrip("'\u2019").lower()
     if name in _listed("not_names") or name.endswith(("'s", "\u2019s")):
         return False
-    if name in _listed("given_names") or found["title"]:
+    if name in _listed("given_names") or found.groupdict().get("title"):
         return True
     # "in Paris, France", "Anna, Xan and Leo": after a comma behind another capital it is a place or a list.
     before = body[: found.start()].rsplit(" ", 1)[-1].strip("\"'\u201c\u2018")
