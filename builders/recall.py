@@ -116,8 +116,10 @@ def _coarse(pair: Pair, known: Recollection) -> Chain[tuple[list[Row], _Asked, l
         return [{"memory_id": m["id"], "type": None, "cue": None} for m in eligible], asked, []
     ratio = budget_ratio(len(eligible))
     batches = []
-    for age in sorted({memory["age"] for memory in eligible}):
-        offered = [memory for memory in eligible if memory["age"] == age]
+    by_age: dict[int, list[Row]] = {}
+    for memory in eligible:
+        by_age.setdefault(memory["age"], []).append(memory)
+    for age, offered in sorted(by_age.items()):
         budget = batch_budget(len(offered), ratio)
         request = known.screening(pair.scenario, age, offered, budget)
         reply = yield from ask(request)
