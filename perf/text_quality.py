@@ -53,14 +53,17 @@ _SHARE = 0.005
 _GROUP, _GROUPS = 30, 200
 
 # Words that may follow themselves.
-_TWICE = "had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear"
+_TWICE = (
+    "had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear"
+    "|beep|tap|drip|bump|knock|thump|clack|click|drop|tick|la|ha|ding|honk|ping|tut|hush|there|now|ever|her|blah"
+)
 _RESIDUE = {
     "slot": re.compile(r"[{}\[\]|\ue000\ue001]|<|>"),
     "space": re.compile(r"  | [,.;:?!]|\n\n\n"),
-    "article": re.compile(r"\b[Aa] (?=[aeio]\w)(?!(?:one|once|eu\w+)\b)|\b[Aa]n (?=[bcdfgjklmnpqrstvwxyz])"),
-    "doubled": re.compile(rf"\b(?!(?:{_TWICE})\b)([a-z]{{2,}}) \1\b"),
+    "article": re.compile(r"\b[Aa] (?=[aeio]\w)(?!(?:one|once|eu\w+)\b)|\b[Aa]n (?=[bcdfgjklmnpqrstvwxyz][a-z])"),
+    "doubled": re.compile(rf"(?<![\w-])(?!(?:{_TWICE})\b)([a-z]{{2,}}) \1\b"),
     "stops": re.compile(r"(?<!\.)\.\.(?!\.)|[,;:]\.|\?\?|[?!]\.|,,"),
-    "lower": re.compile(r"(?:^|[.!?] |\n)[a-z]"),
+    "lower": re.compile(r"(?:^|(?<!\d)(?<!\b[A-Z])(?<!\.\.)[.!?] |\n)[a-z]"),
 }  # fmt: skip
 
 

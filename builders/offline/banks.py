@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import unknown
+from schemas.errors import RequestError, unknown
 
 FOLDER = Path(__file__).parent / "banks"
 
@@ -36,8 +36,6 @@ HOURS = {"any": ANY_HOUR, "day": ANY_HOUR[:3], "late": ("evening", "night"), "al
 ANY_SEASON = ("spring", "summer", "autumn", "winter")
 # What a voice says whatever a memory turns on.
 VOICE_BEATS = frozenset({"notice", "small", "night", "body_low", "body_mid", "body_high"})
-# The beats of a scene that its plot hangs on.
-PLOT = frozenset({"open", "setup", "arrive", "press", "outcome", "close", "after"})
 BEATS = ("open", "setup", "detail", "arrive", "press", "face", "away", "close", "after")
 
 
@@ -70,11 +68,6 @@ class Scene:
     tags: tuple[str, ...]
     skip: tuple[str, ...]
     beats: Mapping[str, tuple[str, ...]] = field(repr=False)
-
-    @functools.cached_property
-    def lines(self) -> frozenset[str]:
-        """All its lines."""
-        return frozenset(line for lines in self.beats.values() for line in lines)
 
     @property
     def language(self) -> str:
@@ -116,7 +109,7 @@ def bank(name: str) -> dict[str, Any]:
 
 @functools.cache
 def scenes() -> tuple[Scene, ...]:
-    """All scenes, in order of file and place in it."""
+    """All scenes, in order of file and place in it. Raises RequestError for a file that is no TOML."""
     return tuple(scene for path in sorted((FOLDER / "scenes").glob("*.toml")) for scene in read_scenes(path))
 
 
@@ -124,7 +117,10 @@ def read_scenes(path: Path) -> list[Scene]:
     """The scenes of one file ``<band>_<domain>*.toml``."""
     band, domain = path.stem.split("_", 1)
     domain = domain.split(".")[0]
-    return [_scene(raw, band, domain) for raw in tomllib.loads(path.read_text("utf-8"))["scene"]]
+    try:
+        return [_scene(raw, band, domain) for raw in tomllib.loads(path.read_text("utf-8"))["scene"]]
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError("not a bank", path, expected=str(error), mend="Mend that line") from None
 
 
 def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:

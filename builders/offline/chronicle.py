@@ -26,7 +26,7 @@ _SPREAD = 0.13
 _SHARE, _MOST = 0.2, 0.06
 
 # Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine).
-_TELLINGS, _LIKE = 4, 0.7
+_TELLINGS, _LIKE = 6, 0.7
 
 
 class Chronicle:

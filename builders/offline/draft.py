@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from audits.sentences import sentences as spans
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import render, straight, tidy
-from builders.offline.lines import Sentence
+from builders.offline.lines import OFTEN, Sentence
 from builders.offline.scenes import Frame
 from builders.offline.story import Outline, Piece
 from builders.offline.uses import Uses
@@ -24,6 +25,8 @@ from builders.offline.uses import Uses
 # No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
 SHORTEST, LONGEST = 2040, 4380
 
+# What a choice and the slot behind it make together now and then.
+_DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "what", "it", "with"))
 _CUT = "\x1f"
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
@@ -105,18 +108,17 @@ class Draft:
         return [start for start, _ in found], [text[start:end] for start, end in found]
 
     def _told(self, piece: Piece) -> list[_Part]:
-        """The parts of a piece; one that could only be told in worn words is left out, unless it is all there is."""
+        """The parts of a piece; what could only be told in worn words, or says nothing, is left out."""
         parts = [_Part(piece, number, sentence, self._words(sentence)) for number, sentence in piece.sentences]
-        fresh = [part for part in parts if not self._is_worn(part.text)]
-        return fresh or parts[:1]
+        fresh = [part for part in parts if part.text and not self._is_worn(part.text)]
+        return fresh or [part for part in parts if part.text][:1]
 
     def _words(self, sentence: Sentence) -> str:
         """A wording of a sentence, as far as can be said before people are named one that is not worn."""
         text = ""
         for _ in range(_TELLINGS if sentence.count * sentence.values > 1 else 1):
-            words = render(sentence.template, self._fill, lambda count: int(self._rng.random() * count))
-            text = tidy(words)
-            if not self._is_worn(text):
+            text = tidy(render(sentence.template, self._fill, lambda count: int(self._rng.random() * count)))
+            if not self._is_worn(text) and not any(doubled in text for doubled in _DOUBLED):
                 break
         return text
 
@@ -124,19 +126,29 @@ class Draft:
         return self._uses.full(straight(text), self._place)
 
     def _fit(self, length: float) -> None:
-        """Add what may be left out, in order of its worth, as long as it brings the text nearer to ``length``."""
+        """Add what may be left out, in order of its worth, as long as it brings the text nearer to ``length``.
+
+        What would name a handle of the scene once too often comes last.
+        """
         total = sum(_size(part) for part in self._parts)
-        waiting, self._spare = self._spare, []
-        while waiting:
-            piece = waiting.pop()
-            if total + piece.size / 2 > length:
-                self._spare.append(piece)
-                continue
-            parts = self._told(piece)
-            total += sum(map(_size, parts))
-            self._chosen.append(piece)
-            self._parts += parts
-        self._spare.reverse()
+        named = Counter[str]()
+        for part in self._parts:
+            named.update(part.sentence.handles)
+        left: list[Piece] = []
+        often: list[Piece] = []
+        while self._spare:
+            piece = self._spare.pop()
+            if any(named[name] + count > OFTEN[name] for name, count in piece.handles.items()):
+                often.append(piece)
+            elif total + piece.size / 2 > length:
+                left.append(piece)
+            else:
+                parts = self._told(piece)
+                total += sum(map(_size, parts))
+                named.update(piece.handles)
+                self._chosen.append(piece)
+                self._parts += parts
+        self._spare = [*reversed(often), *reversed(left)]
         self._parts.sort(key=lambda part: part.order)
 
     def _read(self) -> tuple[str, list[str]]:

@@ -22,6 +22,7 @@ _SLOT = re.compile(r"[A-Za-z][a-z_]*(?:\.[A-Za-z]+)?")
 _ARTICLE = re.compile(
     r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:one\b|once\b|eu|uni(?!m|n)|use|usual|ut[ei]|Eu|Uni(?!m|n)|Use|One\b))"
 )
+_CONSONANT = re.compile(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwxyz][a-z])")
 _SILENT_H = re.compile(r"\b([Aa]) (?=(?:hour|honest|honour|heir)\w*)")
 
 
@@ -172,9 +173,11 @@ def capital(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """Single spaces, no space before a stop, ``an`` before a vowel."""
+    """Single spaces, no space before a stop, one stop, ``an`` before a vowel and nowhere else."""
     text = re.sub(r"[ \t]+", " ", text).strip()
     text = re.sub(r",?\s*(?=[,.;:?!])", "", text)
+    text = re.sub(r"(?<=[?!])\.(?!\.)", "", text)
+    text = _CONSONANT.sub(r"\1 ", text)
     return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text))
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builders.offline.banks import bank
-from builders.offline.grammar import Choice, Node, Slot, Template, mean, parse_line, straight, tidy, wordings
+from builders.offline.grammar import Choice, Node, Slot, Template, mean, parse_line, slots, straight, tidy, wordings
 
 # How many values a slot takes over a thousand memories, at the least: as a voice or a shared line sees it.
 _VARIED = 40
@@ -26,6 +27,19 @@ _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 _SIZE, _PRONOUN_SIZE = 8, 3
 _SIZES = {"gist": 55, "fear": 45, "want": 25, "fix": 35, "easy": 30, "doing": 22, "when": 32, "prop": 15, "crew": 17}
 _DEFINITE = {"prop": 0.5, "crew": 0.5, "matter": 0.5, "gist": 0.5, "fear": 0.3, "fix": 0.5, "easy": 0.5, "tool": 0.8}
+# How often a memory may name a handle of its scene, where it can do without.
+OFTEN = {
+    "prop": 4,
+    "matter": 3,
+    "gist": 2,
+    "fear": 2,
+    "crew": 4,
+    "doing": 3,
+    "mine": 3,
+    "fix": 2,
+    "here": 3,
+    "thing": 8,
+}
 _THE = re.compile(r"\bthe\b", re.IGNORECASE)
 
 # Two clauses joined by "and", the second with a subject of its own.
@@ -44,7 +58,8 @@ class Sentence:
 
     ``optional``: in angle brackets; ``count``: how many wordings its choices give; ``values``: how many its
     slots give besides; ``size``: characters, and ``articles``: how often it says "the", both on average;
-    ``fixed``: what it always says, if it always says the same.
+    ``fixed``: what it always says, if it always says the same; ``handles``: how often it names a handle of the
+    scene, on average.
     """
 
     template: Template
@@ -54,23 +69,32 @@ class Sentence:
     size: float
     articles: float
     fixed: str | None
+    handles: Mapping[str, float]
 
 
 @functools.cache
 def sentences(line: str) -> tuple[Sentence, ...]:
     """The sentences of a line, in order, with free variation worked in."""
     return tuple(
-        Sentence(
-            template=piece,
-            optional=optional,
-            count=wordings(piece, _lexical),
-            values=wordings(_bare(piece), _slot_values),
-            size=mean(piece, len, _slot_size),
-            articles=mean(piece, _articles, _slot_articles),
-            fixed=straight(tidy("".join(map(str, piece)))) if all(isinstance(node, str) for node in piece) else None,
-        )
-        for optional, template in parse_line(loosened(line))
-        for piece in _split(template)
+        _sentence(piece, optional) for optional, template in parse_line(loosened(line)) for piece in _split(template)
+    )
+
+
+def _sentence(piece: Template, optional: bool) -> Sentence:
+    plain = all(isinstance(node, str) for node in piece)
+    return Sentence(
+        template=piece,
+        optional=optional,
+        count=wordings(piece, _lexical),
+        values=wordings(_bare(piece), _slot_values),
+        size=mean(piece, len, _slot_size),
+        articles=mean(piece, _articles, _slot_articles),
+        fixed=straight(tidy("".join(map(str, piece)))) if plain else None,
+        handles={
+            name: mean(piece, lambda _: 0.0, functools.partial(_is, name))
+            for name in OFTEN
+            if name in set(slots(piece))
+        },
     )
 
 
@@ -114,6 +138,10 @@ def _slot_values(slot: str) -> int:
     if form:
         return 2 if form in _PRONOUNS else _VARIED
     return _POOR.get(head, _VARIED)
+
+
+def _is(name: str, slot: str) -> float:
+    return float(slot == name)
 
 
 def _articles(text: str) -> int:

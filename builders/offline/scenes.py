@@ -22,6 +22,9 @@ from schemas.tables import Row
 # Kinds of settings that are a fact of the ledger: the present home, school or job.
 _GROUNDS = ("home", "school", "job")
 
+# How many variants of a scene are tried before another scene is.
+_VARIANTS = 2
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -65,7 +68,7 @@ class Framer:
         self._fitting: dict[tuple[int, str, str], Sequence[Scene]] = {}
 
     def frame(self, plan: MemoryPlan, skip: int = 0) -> Frame:
-        """The frame of one memory, in the least told variant of its scene or, with ``skip``, in another.
+        """The frame of one memory, in the least told variant of the least told scene; with ``skip``, in another.
 
         Raises RequestError when the banks have no scene for it.
         """
@@ -73,9 +76,10 @@ class Framer:
         cast = self._cast(plan.age)
         rng = rng_for(self._seed, "heart", "frame", plan.id)
         fitting = self._scenes(plan)
-        scene = fitting[uses.ranked([("scene", each.id) for each in fitting], rng)[0]]
+        ranked = uses.ranked([("scene", each.id) for each in fitting], rng)
+        scene = fitting[ranked[skip // _VARIANTS % len(fitting)]]
         variants = uses.ranked([("variant", scene.id, number) for number in range(len(scene.variants))], rng)
-        variant = variants[skip % len(variants)]
+        variant = variants[skip % _VARIANTS % len(variants)]
         when = moment(plan, scene)
         handles = {name: rng.choice(values) for name, values in scene.once.items()}
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}

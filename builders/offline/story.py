@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from builders.offline.banks import PLOT
 from builders.offline.beats import lines_of
 from builders.offline.lines import Sentence, fixed, sentences
 from builders.offline.scenes import Frame
@@ -25,7 +24,7 @@ from builders.offline.uses import Uses
 
 # Paragraphs of beats; a beat with "?" is told where there is room, one with "+" only where the rest is too short.
 _TURNING = (
-    ("open", "detail?", "before?", "where?", "setup", "detail?", "portrait?", "ambience", "detail?", "before+"),
+    ("open", "ambience", "before?", "where?", "setup", "detail?", "portrait?", "weather?", "detail?", "before+"),
     (
         "chat?",
         "detail?",
@@ -67,8 +66,6 @@ _BEHIND = 100
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 # What makes a stretch be left out sooner: "the" as a share of its words, each time its line was told, chance.
 _WORD, _WORN, _CHANCE = 5.6, 0.004, 0.05
-# So much sooner goes what could be told of any scene than what belongs to this one.
-_ANYWHERE = 0.2
 _LAST = 10.0
 
 
@@ -91,10 +88,14 @@ class Piece:
         """Characters, as far as can be said before it is told."""
         return sum(sentence.size + 1 for _, sentence in self.sentences)
 
-    @property
-    def bound(self) -> bool:
-        """Whether the plot hangs on it."""
-        return self.beat in PLOT
+    @functools.cached_property
+    def handles(self) -> Mapping[str, float]:
+        """How often it names each handle of the scene, on average."""
+        total: dict[str, float] = {}
+        for _, sentence in self.sentences:
+            for name, count in sentence.handles.items():
+                total[name] = total.get(name, 0.0) + count
+        return total
 
 
 class Outline:
@@ -179,8 +180,7 @@ class Outline:
     def _rank(self, line: str, told: Sequence[tuple[int, Sentence]]) -> float:
         size = sum(sentence.size for _, sentence in told) or 1.0
         share = _WORD * sum(sentence.articles for _, sentence in told) / size
-        anywhere = 0.0 if line in self._frame.scene.lines else _ANYWHERE
-        return share + anywhere + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
+        return share + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
 
 
 def _time(line: str) -> str | None:
