@@ -85,9 +85,9 @@ class Associations:
 
 def screen(scores: Matrix, positions: Sequence[int], budget: int) -> list[tuple[int, str]]:
     """The memories of a batch that come up, at most ``budget``, with the mechanism that is strongest."""
-    mechanisms = term_ids("cue_mechanisms")
-    ordered = sorted(positions, key=lambda p: (-_strength(scores[p]), p))[:budget]
-    return [(p, mechanisms[int(np.argmax(scores[p]))]) for p in sorted(ordered)]
+    mechanisms, places = term_ids("cue_mechanisms"), np.array(positions)
+    chosen = np.sort(places[np.lexsort((places, -_strengths(scores[places])))[:budget]])
+    return [(int(p), mechanisms[cue]) for p, cue in zip(chosen, scores[chosen].argmax(axis=1), strict=True)]
 
 
 def rank(known: Associations, scores: Matrix, positions: Sequence[int], target: int) -> list[tuple[int, str]]:
@@ -97,29 +97,28 @@ def rank(known: Associations, scores: Matrix, positions: Sequence[int], target: 
     and other times of life are preferred (appendix G.4.2).
     """
     positions = sorted(positions)
-    strength = np.array([_strength(scores[p]) for p in positions])
+    strength = _strengths(scores[positions])
     likeness = known.likeness(positions)
-    stages = [known.memories[p]["stage"] for p in positions]
-    crowded: dict[str, int] = {}
+    stages = np.array([known.memories[p]["stage"] for p in positions])
+    crowded = np.zeros(len(positions))
     nearest = np.zeros(len(positions))
     left = np.ones(len(positions), dtype=bool)
     chosen: list[tuple[int, str]] = []
     for _ in range(min(target, len(positions))):
-        crowd = np.array([crowded.get(stage, 0) for stage in stages])
-        worth = np.where(left, strength - _VARIETY * 10 * nearest - 0.03 * crowd, -np.inf)
+        worth = np.where(left, strength - _VARIETY * 10 * nearest - 0.03 * crowded, -np.inf)
         worth -= np.where(nearest > _SAME, _LAST, 0.0)
         best = int(np.argmax(worth))  # the first of equals is the earliest
         left[best] = False
-        crowded[stages[best]] = crowded.get(stages[best], 0) + 1
+        crowded += stages == stages[best]
         nearest = np.maximum(nearest, likeness[best])
         chosen.append((positions[best], _type(scores[positions[best]])))
     return chosen
 
 
-def _strength(row: Matrix) -> float:
-    """One number for six mechanisms: the strongest line counts most, the others support it."""
-    ordered = np.sort(row)[::-1]
-    return float(ordered[0] + 0.5 * ordered[1] + 0.2 * ordered[2:].sum())
+def _strengths(rows: Matrix) -> Matrix:
+    """One number a row for six mechanisms: the strongest counts most, the others support it."""
+    ordered = np.sort(rows, axis=1)[:, ::-1]
+    return np.asarray(ordered[:, 0] + 0.5 * ordered[:, 1] + 0.2 * ordered[:, 2:].sum(axis=1))
 
 
 _TYPES = {"structure": "AM", "emotion": "ER", "self_schema": "CB", "script": "BS", "identity": "NI", "somatic": "DL"}
