@@ -38,15 +38,19 @@ _ACTS = (
 # Told from outside: the sentence's subject is somebody else, or "the character".
 _OUTSIDE = re.compile(
     r"(?:(?:The|This|Our) (?:character|protagonist|person|agent|individual)|Role [A-Z]|CHAR_\d+)\b"
-    rf"|(?:He|She|They) (?:\w+ly |then |also |still |would rather )?{_ACTS}\b"
+    rf"|(?:He|She|They)(?:, [^.,!?]{{1,40}},)? (?:\w+ly |then |also |still |would rather )?{_ACTS}\b"
+    r"|(?:He|She|They)['\u2019](?:d|s|ll|re|ve) (?:rather|going|about|not|never|just|\w+ly )?"
+    r"|(?:He|She|They), [^.,!?]{1,40}, \w+s\b"
 )
 _ANYWHERE = re.compile(
     r"\b(?:[Tt]he|[Tt]his) (?:character|protagonist) (?:chose|chooses|decided|decides|feels|felt|would|will|is|was"
     r"|has|had|says|said)\b"
 )
 _MEMORY_ID = re.compile(
-    r"\bMEM[_ -]?(?:CHAR[_ -]?)?\d{1,3}(?:[_ -](?:[OCEAN][_ -](?:HIGH|LOW)|NEUTRAL))?(?:[_ -]?\d{2,5})?\b"
-    r"|\b[Mm]emor(?:y|ies) (?:#|no\.?|nr\.?|number|id|ID)? ?#?\d{1,5}\b|\[\d{4,5}\]",
+    r"\b(?:MEM|mem)[_ -]?(?:CHAR[_ -]?)?\d{1,3}(?:[_ -](?:[OCEAN][_ -](?:HIGH|LOW)|NEUTRAL))?(?:[_ -]?\d{2,5})?\b|\bM-\d{3,5}\b"
+    r"|\b[Mm]emor(?:y|ies)[ _]?(?:ID|id|#|no\.?|nr\.?|number)? ?[#(\[]?(?:MEM\w+|#?\d{1,5})\b|\[\d{4,5}\]"
+    r"|\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) memory"
+    r" (?:I was (?:given|shown)|on (?:the|my) list|above|listed|in (?:the|my) (?:list|prompt|record))"
 )
 
 

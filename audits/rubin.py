@@ -1,6 +1,7 @@
 """Rubin's five dimensions in a narrative: sensory detail, dialogue, inner monologue, somatic response, aftermath.
 
-Four are shown by patterns (``patterns/rubin.*.toml``), dialogue by its quotation marks. What is
+Four are shown by patterns (``patterns/rubin.*.toml``; a thought between asterisks is a monologue
+whatever its words), dialogue by its quotation marks. What is
 reported is what is missing: a text that shows too little of a dimension. The patterns are broad on
 purpose, as one plain sign is enough; whether the dimension is told well is for ``--deep`` and people.
 
@@ -34,6 +35,8 @@ def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Fin
             continue
         for criterion in wanted:
             found = counts.get(criterion.code, 0)
+            if criterion.code == "rubin.monologue":
+                found += any(quotations.text[start] in "*_" for start, _ in quotations.spans)
             if found < (criterion.at_least or 1):
                 message = f"{criterion.message} ({found} found, {criterion.at_least} needed)"
                 yield at_row(subject, criterion.code, criterion.severity, message, FIELD, source=criterion.source)

@@ -1,8 +1,8 @@
 """Shortcuts: can the questions be answered without what they ask about?
 
 Letters, lengths, whose decisions serve as distractors, twins among options, words that give the key
-away, and two solvers that know nothing of the character: one reads only the options, one knows only
-whose they are (``audits.solver``). Rates stand beside their level by chance and a 95 % interval that
+away, and three solvers that know nothing of the character: one reads only the options, one takes the
+option most like the others, one knows only whose they are (``audits.solver``). Rates stand beside their level by chance and a 95 % interval that
 allows for questions sharing a scenario (``audits.rates``). HEART-BENCH 3.4 and appendix D.3.
 
     python -m audits.shortcuts --benchmark heart-published --json
@@ -80,8 +80,8 @@ class Report:
     """What was measured, and the findings it comes to.
 
     ``poles``: questions of characters with an opposite, and how often the opposite is among the
-    distractors. ``design`` and ``text``: what the solver that knows only whose the options are, and
-    the one that only reads them, score. None where a measure is not defined or was not asked for.
+    distractors. ``design``, ``text`` and ``middle``: what the solver that knows only whose the options
+    are, the one that only reads them, and the one that takes the option most like the others score. None where a measure is not defined or was not asked for.
     """
 
     questions: int
@@ -91,6 +91,7 @@ class Report:
     poles: Rate | None
     design: Rate | None
     text: Rate | None
+    middle: Rate | None
     persons: Persons
     findings: tuple[Finding, ...]
 
@@ -114,14 +115,20 @@ def measure(
     against = opposites(known_poles or {})
     letters, lengths, sources, pole = _letters(asked), _lengths(asked), _sources(asked), _poles(asked, against)
     with one_blas_thread():
-        tried = (solver.by_source(asked, against), solver.by_text(asked)) if solve else (None, None)
-    design, text = (None if hits is None else _answered(asked, hits) for hits in tried)
+        tried = _tried(asked, against) if solve else (None, None, None)
+    design, text, middle = (None if hits is None else _answered(asked, hits) for hits in tried)
     found = [*leaks.leaks(asked), *leaks.twins(asked)]
     found += _whole(letters, lengths, sources)
     found += _above("shortcut.pole", pole, "the opposite pole of the character is among the distractors")
     found += _above("shortcut.design", design, "a solver that knows only whose the options are is right")
     found += _above("shortcut.text", text, "a solver that only reads the options is right")
-    return Report(len(asked), letters, lengths, sources, pole, design, text, _persons(asked), tuple(in_order(found)))
+    found += _above("shortcut.middle", middle, "the option most like the others is right")
+    findings = tuple(in_order(found))
+    return Report(len(asked), letters, lengths, sources, pole, design, text, middle, _persons(asked), findings)
+
+
+def _tried(asked: Sequence[Question], against: Opposites) -> tuple[list[float] | None, ...]:
+    return solver.by_source(asked, against), solver.by_text(asked), solver.by_likeness(asked)
 
 
 def _letters(asked: Sequence[Question]) -> Letters:
@@ -242,7 +249,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m audits.shortcuts --benchmark heart-published --json",
     )
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark with tables mcqs and mcq_keys")
-    made.add_argument("--no-solvers", action="store_true", help="leave out the two solvers")
+    made.add_argument("--no-solvers", action="store_true", help="leave out the three solvers")
     return command.run(_run, made, argv)
 
 
@@ -282,6 +289,7 @@ def _show(report: Report) -> None:
         "opposite pole": _told(report.poles) if report.poles else "not measured",
         "whose alone": _told(report.design) if report.design else "not measured",
         "options alone": _told(report.text) if report.text else "not measured",
+        "most alike": _told(report.middle) if report.middle else "not measured",
         "third person": f"{persons.third} of {persons.texts} texts; {persons.speechless} do not name the speaker",
     }
     command.say(f"{report.questions} questions")

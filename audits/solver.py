@@ -4,8 +4,10 @@ Whatever they score above chance is a shortcut. ``by_text`` reads the options an
 and letter n-grams into a logistic regression of right against wrong. ``by_source`` does not even read
 them: it knows whose decision each option is, and whether that character's opposite is offered too;
 what it scores is what the choice of distractors gives away to a reader who recognises characters.
+``by_likeness`` learns nothing at all: it takes the option that is most like the others, where
+distractors that were chosen for being close to the right one leave it in their middle.
 
-Both learn from the questions of other scenarios (grouped cross-validation), pick one option a
+The first two learn from the questions of other scenarios (grouped cross-validation), pick one option a
 question, and do the same on every run.
 """
 
@@ -18,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audits.questions import Opposites, Question
+from audits.tfidf import weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -45,8 +48,8 @@ def by_text(questions: Sequence[Question]) -> list[float] | None:
         times = np.concatenate([right, wrong])
         seen = times > 0
         labels = np.repeat([True, False], len(texts))
-        weights = _fit(vstack([vectors, vectors]).tocsr()[seen], labels[seen], times[seen])
-        return [vectors[[place[text] for text in question.texts]] @ weights for question in asked]
+        learnt = _fit(vstack([vectors, vectors]).tocsr()[seen], labels[seen], times[seen])
+        return [vectors[[place[text] for text in question.texts]] @ learnt for question in asked]
 
     return _cross_validated(questions, score)
 
@@ -65,10 +68,25 @@ def by_source(questions: Sequence[Question], opposites: Opposites) -> list[float
 
     def score(learned: Sequence[Question], asked: Sequence[Question]) -> list[npt.NDArray[np.float64]]:
         right = [place == question.answer for question in learned for place in range(len(question.texts))]
-        weights = _fit(np.concatenate([features(question) for question in learned]), np.array(right))
-        return [features(question) @ weights for question in asked]
+        learnt = _fit(np.concatenate([features(question) for question in learned]), np.array(right))
+        return [features(question) @ learnt for question in asked]
 
     return _cross_validated(questions, score)
+
+
+def by_likeness(questions: Sequence[Question]) -> list[float] | None:
+    """The same for taking the option with the greatest sum of TF-IDF cosines with the others; ties share."""
+    texts = sorted({text for question in questions for text in question.texts})
+    vectors, place = weights(texts).tocsr(), {text: number for number, text in enumerate(texts)}
+    if not vectors.shape[1]:
+        return None
+    hits = []
+    for question in questions:
+        rows = vectors[[place[text] for text in question.texts]]
+        alike = np.round((rows @ rows.T).toarray().sum(axis=1), 9)
+        best = np.flatnonzero(alike == alike.max())
+        hits.append(float(question.answer in best) / len(best))
+    return hits
 
 
 def _cross_validated(questions: Sequence[Question], score: Scorer) -> list[float] | None:

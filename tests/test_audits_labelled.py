@@ -1,4 +1,4 @@
-"""The audits agree with a careful reader: labelled sentences that no pattern was written from, in tests/cases/audits."""
+"""The audits agree with a careful reader: labelled sentences, written before the patterns were looked at."""
 
 import copy
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits import audit
+from audits import audit, rubin
 from audits.criteria import criteria
 from audits.patterns import Matcher
-from audits.rubin import has_dialogue
+from audits.reading import Subject
 from audits.speech import Quotations
 
 FOLDER = Path(__file__).parent / "cases/audits"
@@ -24,6 +24,12 @@ FIELDS = {
 }
 """Whose sentences are no memory's: table, field and the codes that raise them."""
 
+LEADS = {
+    "rubin.sensory": "It smelled of tar. ",  # two signs are needed
+    "rubin.aftermath": "He came in and put the box on the shelf, and then we both sat down and counted what was in it. ",
+}
+"""What stands before a sentence that alone could not show a dimension."""
+
 
 def labelled(path):
     """The sentences of a file by set: (whether a reader finds something, sentence)."""
@@ -37,10 +43,11 @@ def labelled(path):
 
 
 def is_found(code, sentence):
-    if code == "rubin.dialogue":
-        return has_dialogue(Quotations(sentence))
-    if criteria().get(code) and criteria()[code].at_least:
+    if code == "urgency.missing":
         return bool(Matcher([criteria()[code]]).scan([sentence]))
+    if code.startswith("rubin."):
+        read = [Subject("memories", "MEM_04_0001", {"content_full": LEADS.get(code, "") + sentence})]
+        return code not in {finding.code for finding in rubin.audit(read, [Quotations(read[0].text("content_full"))])}
     table, field, wanted = FIELDS.get(code, ("memories", "content_full", {code}))
     row = {**copy.deepcopy(SOUND[table]), field: sentence}
     if table == "memories":
