@@ -2,8 +2,9 @@
 
 Letters, lengths, whose decisions serve as distractors, twins among options, words that give the key
 away, and three solvers that know nothing of the character: one reads only the options, one takes the
-option most like the others, one knows only whose they are (``audits.solver``). Rates stand beside their level by chance and a 95 % interval that
-allows for questions sharing a scenario (``audits.rates``). HEART-BENCH 3.4 and appendix D.3.
+option most like the others, one knows only whose they are (``audits.solver``). Rates stand beside their
+level by chance and a 95 % interval that allows for questions sharing a scenario (``audits.rates``).
+HEART-BENCH 3.4 and appendix D.3.
 
     python -m audits.shortcuts --benchmark heart-published --json
 """
@@ -81,7 +82,8 @@ class Report:
 
     ``poles``: questions of characters with an opposite, and how often the opposite is among the
     distractors. ``design``, ``text`` and ``middle``: what the solver that knows only whose the options
-    are, the one that only reads them, and the one that takes the option most like the others score. None where a measure is not defined or was not asked for.
+    are, the one that only reads them, and the one that takes the option most like the others score.
+    None where a measure is not defined or was not asked for.
     """
 
     questions: int

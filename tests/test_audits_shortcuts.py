@@ -22,6 +22,7 @@ CAST = {f"CHAR_{n:02d}": ("OCEAN"[(n - 1) // 2], ("high", "low")[(n - 1) % 2]) f
     "CHAR_11": None
 }
 POLES = {character: pole for character, pole in CAST.items() if pole}
+HINT = "I wait quietly until everybody else has left the house at last"
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ane", "elt", "ing", "oom", "urst", "ilken")]
 
 
@@ -101,13 +102,18 @@ def test_fourteen_published_decisions_open_in_the_third_person_and_three_have_no
 def test_the_published_options_alone_are_no_better_than_chance_but_whose_they_are_is(report):
     assert report.text.low < 0.25 < report.text.high
     assert report.design.low > 0.35
-    assert found(report) == {"shortcut.pole", "shortcut.source", "shortcut.design", "shortcut.person"}
+    assert found(report) == {f"shortcut.{name}" for name in ("pole", "source", "design", "middle", "person")}
+
+
+def test_the_published_answer_stands_in_the_middle_of_what_was_chosen_for_being_like_it(report):
+    assert report.middle.hits == 231 and report.middle.low > 0.3
 
 
 def test_questions_without_shortcuts_have_no_findings():
     clean = measure(*benchmark(), POLES)
     assert clean.findings == ()
     assert clean.design.low < 0.25 < clean.design.high and clean.text.low < 0.25 < clean.text.high
+    assert clean.middle.low < 0.25 < clean.middle.high
 
 
 @pytest.mark.parametrize(
@@ -123,6 +129,7 @@ def test_questions_without_shortcuts_have_no_findings():
         ("shortcut.source", {"pick": lambda rng, c, others: rng.sample(others[:6], 3)}),
         ("shortcut.pole", {"pick": lambda rng, c, others: opposite_and_two(rng, c, others)}),
         ("shortcut.design", {"pick": lambda rng, c, others: opposite_and_two(rng, c, others)}),
+        ("shortcut.middle", {"text": lambda right, text: HINT if right else f"{text} {HINT}"}),
     ],
 )
 def test_a_planted_shortcut_is_found(code, planted):
