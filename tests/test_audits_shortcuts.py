@@ -22,7 +22,6 @@ CAST = {f"CHAR_{n:02d}": ("OCEAN"[(n - 1) // 2], ("high", "low")[(n - 1) % 2]) f
     "CHAR_11": None
 }
 POLES = {character: pole for character, pole in CAST.items() if pole}
-HINT = "I wait quietly until everybody else has left the house at last"
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ane", "elt", "ing", "oom", "urst", "ilken")]
 
 
@@ -129,7 +128,7 @@ def test_questions_without_shortcuts_have_no_findings():
         ("shortcut.source", {"pick": lambda rng, c, others: rng.sample(others[:6], 3)}),
         ("shortcut.pole", {"pick": lambda rng, c, others: opposite_and_two(rng, c, others)}),
         ("shortcut.design", {"pick": lambda rng, c, others: opposite_and_two(rng, c, others)}),
-        ("shortcut.middle", {"text": lambda right, text: HINT if right else f"{text} {HINT}"}),
+        ("shortcut.middle", {"text": lambda right, text: " ".join(["I choose", *WORDS]) if right else text}),
     ],
 )
 def test_a_planted_shortcut_is_found(code, planted):
