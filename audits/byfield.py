@@ -26,22 +26,19 @@ def findings(
     ``quoted`` are the quotations of fields that were looked through already.
     """
     known = criteria()
-    for field, matcher in _matchers(table, wanted).items():
+    matcher, fields = _matcher(table, wanted)
+    for field in fields:
         texts = [subject.text(field) for subject in read]
         for match in matcher.scan(texts, (quoted or {}).get(field)):
             subject, criterion = read[match.text], known[match.code]
-            if judges(criterion, subject, match):
+            if field in criterion.fields and judges(criterion, subject, match):
                 message = f"{criterion.message} ({match.name})"
                 span = (match.start, match.end)
                 yield at_words(subject, match.code, criterion.severity, field, span, message, criterion.source)
 
 
 @functools.cache
-def _matchers(table: str, wanted: frozenset[str]) -> Mapping[str, Matcher]:
-    """One matcher a field, of the wanted criteria that read it."""
-    by_field: dict[str, list[Criterion]] = {}
-    for code, criterion in criteria().items():
-        if criterion.table == table and criterion.at_least is None and code in wanted:
-            for field in criterion.fields:
-                by_field.setdefault(field, []).append(criterion)
-    return {field: Matcher(chosen) for field, chosen in by_field.items()}
+def _matcher(table: str, wanted: frozenset[str]) -> tuple[Matcher, tuple[str, ...]]:
+    """One matcher of the wanted criteria for all fields, as it takes long to make, and the fields they read."""
+    chosen = [c for c in criteria().values() if c.table == table and c.at_least is None and c.code in wanted]
+    return Matcher(chosen), tuple(dict.fromkeys(field for criterion in chosen for field in criterion.fields))
