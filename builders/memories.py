@@ -92,7 +92,13 @@ def _report(parsed: argparse.Namespace, space: Workspace, written: Sequence[over
     for line in overview.lines(document):
         say(line, quiet=parsed.quiet or parsed.json)
     if document["missing"]:
-        say(f"see {space.folder / runs.FAILED}; run the same command again to ask for them", quiet=parsed.quiet)
+        failed = space.folder / runs.FAILED
+        say(f"see {failed}; run the same command again to ask for them", quiet=parsed.quiet)
+        say(
+            f"answers that are of no use are kept; to have them given anew: python -m models journal prune "
+            f"--workspace {parsed.workspace} --failed {failed}",
+            quiet=parsed.quiet or parsed.backend == "offline",
+        )
         return MACHINE_FAILED
     if document["open"]:
         say(f"for a person to look at: {space.folder / runs.REVIEW}", quiet=parsed.quiet)

@@ -148,15 +148,23 @@ def apportion(total: int, shares: Sequence[float]) -> list[int]:
 
 
 def targets(character: Row) -> Targets:
-    """What Table 7 asks of a character; for an archetype of the user's own, see ``seeds/plan.toml``."""
-    settings = _settings()
-    printed = settings["table_7"].get(character["archetype"])
-    if printed:
-        return Targets(**printed)
-    custom = settings["custom"]
-    slope = (custom["intensity_at_nervous"] - custom["intensity_at_calm"]) / (custom["nervous"] - custom["calm"])
-    intensity = custom["intensity_at_calm"] + slope * (character["big_five"]["N"] - custom["calm"])
-    return Targets(custom["length"], round(intensity, 3))
+    """What Table 7 asks of a character.
+
+    Of an archetype of the user's own: the mean length of the eleven, and the strength of feeling that lies on
+    the line through calm and nervous ones.
+    """
+    printed = {term["id"]: Targets(term["published_length"], term["published_intensity"]) for term in _archetypes()}
+    if character["archetype"] in printed:
+        return printed[character["archetype"]]
+    calm, nervous = (_settings()["custom"][name] for name in ("calm", "nervous"))
+    low, high = (printed[name].intensity for name in ("N-Low", "N-High"))
+    intensity = low + (high - low) * (character["big_five"]["N"] - calm) / (nervous - calm)
+    length = sum(each.length for each in printed.values()) / len(printed)
+    return Targets(round(length, 1), round(intensity, 3))
+
+
+def _archetypes() -> Sequence[Mapping[str, Any]]:
+    return [term for term in vocabulary("archetypes") if term.get("published_length")]
 
 
 @functools.cache

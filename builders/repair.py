@@ -125,7 +125,7 @@ def _rewritten(row: Row, name: str, wrong: Sequence[Finding], attempt: int, desk
         role="memory",
         fixed=told.fixed,
         prompt=told.prompt,
-        prompt_id=repair_prompt().id,
+        prompt_id=f"{repair_prompt().id}@{repair_prompt().version}",
         prompt_digest=repair_prompt().digest,
         compose=lambda: Blocks({row["id"]: {name: desk.rewrite(row, plan, name, wrong[0].code, attempt)}}),
         parse=functools.partial(parse, ids=(row["id"],), fields=fields),

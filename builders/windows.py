@@ -24,6 +24,7 @@ import orjson
 from builders.briefing import Briefing, memory_prompt
 from builders.delimited import FIELDS, Blocks, parse, without_last
 from builders.plan import MemoryPlan
+from builders.provenance import built
 from builders.repair import Desk, Mended, mend
 from builders.sanitise import sanitised
 from models.remedies import Failure, Kept, ask_pieces
@@ -175,19 +176,21 @@ class Room:
         """The request for some memories; ``reason`` says why they are asked for again."""
         plans = [self.plans[memory_id] for memory_id in ids]
         told = self.briefing.write(plans, self._contexts[-RECENT:], reason)
-        return Request(
+        prompt = memory_prompt()
+        self._asked = Request(
             id=f"{self.window.name}/{ids[0]}" + ("/again" if reason else ""),
             role="memory",
             fixed=told.fixed,
             prompt=told.prompt,
-            prompt_id=memory_prompt().id,
-            prompt_digest=memory_prompt().digest,
+            prompt_id=f"{prompt.id}@{prompt.version}",
+            prompt_digest=prompt.digest,
             compose=lambda: self._composed(plans),
             parse=functools.partial(parse, ids=tuple(ids)),
             max_tokens=_TOKENS * len(ids),
             temperature=_TEMPERATURE,
             rows=len(ids),
         )
+        return self._asked
 
     def _composed(self, plans: Sequence[MemoryPlan]) -> Blocks:
         taken = self._contexts[-RECENT:]
@@ -214,8 +217,6 @@ class Room:
         return Kept(good, bad)
 
     def _row(self, plan: MemoryPlan, fields: Mapping[str, Any], reply: Reply) -> Row:
-        offline = self.window.backend == "offline"
-        prompt = memory_prompt()
         values = {
             **fields,
             "id": plan.id,
@@ -227,16 +228,7 @@ class Room:
             "domain": plan.domain,
             "tier": plan.tier,
             "ledger_refs": sorted(set(fields["ledger_refs"])),
-            "provenance": {
-                "origin": "built",
-                "backend": self.window.backend,
-                "model": reply.model,
-                "prompt": None if offline else f"{prompt.id}@{prompt.version}",
-                "prompt_digest": None if offline else prompt.digest,
-                "seed": self.window.seed,
-                "revision": 0,
-                "repairs": [],
-            },
+            "provenance": built(self._asked, reply, self.window.seed, self.window.backend),
         }
         return {name: values[name] for name in record_schema("memories")["properties"]}
 

@@ -119,7 +119,7 @@ def test_request_names_the_defect_its_instruction_and_the_words():
     assert instruction("fields.inverted") in request.prompt
     assert broken[1]["id"] in request.prompt and broken[1]["context"] in request.prompt
     assert request.fixed == Briefing(CHARACTER, LEDGER, "settling_down").write([], (), "").fixed
-    assert request.prompt_id == "heart.memory_repair"
+    assert request.prompt_id == "heart.memory_repair@1"
 
 
 def test_a_defect_is_tried_three_times_and_then_stays_open():

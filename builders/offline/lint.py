@@ -24,6 +24,7 @@ from typing import Any
 from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read_scenes, scenes
 from builders.offline.cast import FORMS
 from builders.offline.grammar import Choice, Template, parse_line, slots
+from builders.offline.material import LEAST, material, ranges
 from builders.offline.proof import Line, Proof, proof, shared_lines
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
@@ -33,6 +34,9 @@ _SHARED = frozenset({"days", "settings", "weather", "body", "portraits"})
 # Of a hundred words at most so many are "the"; of the sentences of a file at most this share is plain.
 MOST_THE = 100 / 30
 MOST_PLAIN = 1 / 3
+
+# Handles that are clauses, which voices put into sentences of their own.
+_CLAUSES = ("gist", "fear", "want", "fix", "easy")
 
 HANDLES = frozenset(["thing", "mine", "matter", "gist", "fear", "want", "fix", "easy", "doing", "crew", "prop", "here"])
 TIME = frozenset(
@@ -77,7 +81,6 @@ _ABSTRACT = re.compile(
     r"|identity|emotion\w*|regret\w*|dignity|inevitabl\w+|awareness|existence|ultimately|nevertheless|furthermore|merely)\b",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"\b[Aa]n \{|\b[Aa]n \[(?![aeioAEIO])")
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Checked:
 
     problems: list[str]
     proof: Proof
+    scenes: Sequence[Scene] = ()
 
 
 def check(path: Path) -> Checked:
@@ -96,6 +100,7 @@ def check(path: Path) -> Checked:
         raise RequestError("not a bank", path, expected=str(error), mend="Mend that line") from None
     problems: list[str] = []
     lines: list[Line] = []
+    told: list[Scene] = []
     if path.parent.name == "scenes":
         told = read_scenes(path)
         problems = [problem for scene in told for problem in _scene(scene)]
@@ -105,9 +110,11 @@ def check(path: Path) -> Checked:
         lines = [line for line in _shared(raw) if not line.short or "feel" not in line.where]
     elif path.stem in _SHARED:
         lines = _shared(raw)
-    made = proof(lines) if not problems else proof(())
-    problems += [*made.problems, *_figures(made)]
-    return Checked([f"{path.name}: {problem}" for problem in problems], made)
+    if problems:  # lines that cannot be told are mended first
+        return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
+    made = proof(lines)
+    problems = [*made.problems, *_figures(made), *(thin for scene in told for thin in _thin(scene))]
+    return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
 
 
 def _lines_of(scene: Scene) -> Iterator[Line]:
@@ -120,6 +127,12 @@ def _lines_of(scene: Scene) -> Iterator[Line]:
             yield Line(f"{scene.id}.{beat}", text, scene.language, handles)
     for text in scene.summary:
         yield Line(f"{scene.id}.summary", text, scene.language, handles, short=True)
+    for text in scene.place:
+        yield Line(f"{scene.id}.place", text, scene.language, handles, short=True)
+    for number in range(len(scene.variants)):
+        for handle in _CLAUSES:
+            text = f"{{{handle.capitalize()}}}."
+            yield Line(f"{scene.id}.variants {number}.{handle}", text, scene.language, [handles[number]], short=True)
 
 
 def _shared(raw: dict[str, Any]) -> list[Line]:
@@ -167,6 +180,12 @@ def _scene(scene: Scene) -> Iterator[str]:
         yield from (f"{scene.id}: {text!r}: {problem}" for problem in _slots_of(text, own, set(scene.cast)))
 
 
+def _thin(scene: Scene) -> Iterator[str]:
+    most, least = material(scene).most, LEAST[scene.language]
+    if most < least:
+        yield f"{scene.id}: all it has to tell is {most:,.0f} characters, at least {least:,} needed"
+
+
 def _voice(raw: dict[str, Any]) -> Iterator[str]:
     parts = [("", raw), *((f"pattern {number}.", part) for number, part in enumerate(raw["pattern"]))]
     if len(parts) != 9:
@@ -188,7 +207,6 @@ def line_problems(line: str, known: set[str] | frozenset[str], people: set[str],
         ("forbidden", _FORBIDDEN),
         ("gendered", _GENDERED),
         ("clinical", _CLINICAL),
-        ("article", _ARTICLE),
     ):
         if found := pattern.search(line):
             yield f"{name} {found[0]!r}"
@@ -243,6 +261,10 @@ def _command(parsed: argparse.Namespace) -> int:
         if one.proof.words:
             figures = f"{one.proof.share:>21.1f}{one.proof.sentences:>12}{one.proof.plain:>8}"
             say(f"{path.name:<31}{figures}", quiet=parsed.quiet)
+    say("", quiet=parsed.quiet)
+    for band, (least, low, high) in ranges(scene for one in checked.values() for scene in one.scenes).items():
+        said = f"{least:,.0f} characters in any memory; all it can say: {low:,.0f} to {high:,.0f}"
+        say(f"{band} scenes: {said}", quiet=parsed.quiet)
     say(f"{len(paths)} files, {len(problems)} problems", quiet=parsed.quiet)
     return FINDINGS if problems else DONE
 

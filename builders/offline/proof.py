@@ -39,6 +39,7 @@ _MOST = 24
 # A sentence with fewer wordings, slots counted, is plain: it is soon told too often.
 FEWEST = 3
 _THE = re.compile(r"\bthe\b", re.IGNORECASE)
+_TWICE = re.compile(r"\b(in|on|one|for|at|to|of|it|with|the|a|an|and|by|as) \1\b")
 _WORD = re.compile(r"[A-Za-z']+")
 
 
@@ -137,8 +138,11 @@ def _audited(told: Sequence[tuple[Line, str]]) -> list[str]:
         }
         for number, (line, text) in enumerate(told)
     ]
-    found = audit("memories", rows, only=[*CODES, _PERSON])
     said: dict[tuple[str, str], str] = {}
+    for line, text in told:
+        if twice := _TWICE.search(text):
+            said.setdefault((line.text, "twice"), f"{line.where}: a word twice {_around(text, twice.span())!r}")
+    found = audit("memories", rows, only=[*CODES, _PERSON])
     for finding in found:
         if finding.code == _PERSON and finding.span is None:
             continue  # a line may do without "I", a memory may not

@@ -1,0 +1,129 @@
+"""A life told in order: nothing in it too often, nothing twice, and each memory as long as it should be."""
+
+from collections import Counter
+
+import pytest
+
+from audits.sentences import sentences
+from builders.ledgers import ledger
+from builders.offline.draft import LONGEST, SHORTEST
+from builders.offline.likeness import Likeness
+from builders.offline.memories import Writer
+from builders.offline.uses import Uses
+from builders.personas import load_characters
+from builders.plan import plan, targets
+from perf.text_quality import measure, residue
+from schemas.randomness import rng_for
+
+CHARACTER = load_characters()[3]
+LEDGER = ledger(CHARACTER, 7)
+TOTAL = 400  # in which a sentence may stand twice
+PLANS = plan(CHARACTER, TOTAL)
+
+
+def writer(plans=PLANS):
+    """A writer of the life that the tests read."""
+    return Writer(CHARACTER, LEDGER, 7, plans)
+
+
+@pytest.fixture(scope="module")
+def life():
+    """All memories of a life of four hundred."""
+    desk = writer()
+    return [desk.compose(one) for one in PLANS]
+
+
+@pytest.fixture(scope="module")
+def told(life):
+    """The sentences of each memory."""
+    return [[row["content_full"][start:end] for start, end in sentences(row["content_full"])] for row in life]
+
+
+def test_no_sentence_stands_in_more_than_half_a_percent_of_the_memories(told):
+    counts = Counter(sentence for said in told for sentence in set(said))
+    assert {sentence: count for sentence, count in counts.items() if count > TOTAL // 200} == {}
+
+
+def test_no_two_memories_begin_alike(told):
+    assert max(Counter(said[0] for said in told).values()) == 1
+
+
+def test_mean_length_is_that_of_table_7_and_none_is_out_of_bounds(life):
+    lengths = [len(row["content_full"]) for row in life]
+    assert abs(sum(lengths) / TOTAL / targets(CHARACTER).length - 1) < 0.02
+    assert min(lengths) >= SHORTEST and max(lengths) <= LONGEST
+
+
+def test_no_two_memories_of_a_stage_are_near_duplicates(life):
+    figures = measure({"CHAR_04": life}, [CHARACTER])["characters"]["CHAR_04"]
+    assert figures["cosine_max"] <= 0.85
+
+
+def test_no_trace_of_composing_is_left(life):
+    assert [hit for row in life for hit in residue(row["content_full"])] == []
+
+
+def test_memory_asked_for_first_is_the_one_told_in_order(life):
+    late = PLANS[200]
+    assert writer().compose(late)["content_full"] == life[200]["content_full"]
+
+
+def test_plan_of_no_life_is_told_by_itself():
+    alone = Writer(CHARACTER, LEDGER, 7)
+    row = alone.compose(PLANS[30])
+    assert SHORTEST <= len(row["content_full"]) <= LONGEST
+    assert alone.compose(PLANS[30]) == row == Writer(CHARACTER, LEDGER, 7).compose(PLANS[30])
+
+
+def test_rewriting_tells_the_same_event_in_other_sentences(life):
+    desk = writer()
+    row, one = life[100], PLANS[100]
+    again = [desk.rewrite(row, one, "content_full", "duplicate.semantic", attempt) for attempt in (1, 2, 3)]
+    assert len({row["content_full"], *again}) == 4
+    assert desk.rewrite(row, one, "content_full", "duplicate.semantic", 2) == again[1]
+    own = {row["content_full"][start:end] for start, end in sentences(row["content_full"])}
+    for text in again:
+        said = {text[start:end] for start, end in sentences(text)}
+        assert len(said & own) < len(own) / 3
+
+
+@pytest.mark.parametrize("field", ["context", "content_summary", "psych_conclusion", "behavior_policy", "triggers"])
+def test_short_field_is_rewritten_into_another(life, field):
+    desk = writer()
+    values = [desk.rewrite(life[50], PLANS[50], field, "x", attempt) for attempt in (1, 2, 3)]
+    assert any(value != life[50][field] for value in values)
+
+
+def test_field_that_nobody_writes_is_refused(life):
+    with pytest.raises(ValueError, match="no such text field"):
+        writer().rewrite(life[0], PLANS[0], "timeline", "x", 1)
+
+
+def test_least_used_comes_first_and_this_stage_counts_before_the_life():
+    uses = Uses(1000)
+    uses.enter("school_age")
+    for key in ("a", "a", "b"):
+        uses.use(key)
+    rng = rng_for(7, "heart", "test", "x")
+    assert uses.ranked(["a", "b", "c"], rng) == [2, 1, 0]
+    uses.enter("adolescence")
+    uses.use("c")
+    assert uses.ranked(["a", "b", "c"], rng) == [1, 0, 2]
+
+
+def test_sentence_is_worn_from_the_sixth_of_a_thousand_memories_on():
+    uses = Uses(1000)
+    for place in range(5):
+        assert uses.worn([f"I woke at {place}.", "It rained."], place) == []
+        uses.told([f"I woke at {place}.", "It rained."], place)
+    assert uses.worn(["I woke at nine.", "It rained."], 5) == [1]
+    assert uses.worn(["I woke at 3.", "It was dry."], 5) == [0]
+
+
+def test_likeness_is_one_for_the_same_text_and_none_across_scenes():
+    likeness = Likeness()
+    likeness.add("a", "The kettle sang on our stove.")
+    likeness.add("b", "Somebody sold us a lame horse.")
+    assert likeness.nearest("a", "The kettle sang on our stove.") == pytest.approx(1)
+    assert likeness.nearest("a", "Somebody sold us a lame horse.") == 0
+    assert likeness.nearest("c", "The kettle sang on our stove.") == 0
