@@ -1,8 +1,13 @@
 """Questions: balanced letters and sources, no fingerprint of the opposite pole, too few distractors named."""
 
 import functools
+import re
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import orjson
 import pytest
 from builder_samples import memories_of
@@ -11,11 +16,13 @@ from audits import shortcuts
 from audits.questions import poles, published_poles
 from builders import mcqs
 from builders.blueprints import load_blueprints
-from builders.distractors import TOO_CLOSE, Pool, balanced, opposites, published, screened
+from builders.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, published, screened
 from builders.mcqs import LETTERS, assemble, filtered
 from builders.offline.decisions import decide
 from builders.personas import load_characters
 from builders.scenarios import expand
+from evaluators.bench import Bench, Memory, Question
+from evaluators.reader import Reader
 from models.offline import drive
 from models.request import Reply
 from schemas.tables import benchmark
@@ -118,7 +125,34 @@ def test_neither_the_options_alone_nor_whose_they_are_gives_the_answer_away():
     assert report().text.low < 0.25 < report().text.high
     assert report().design.low < 0.25 < report().design.high
     assert report().lengths.longest.rate == pytest.approx(0.25, abs=0.03)
-    assert [found for found in report().findings if found.code.startswith("leak")] == []
+    assert report().findings == ()
+
+
+def test_the_right_option_is_as_often_the_longest_and_the_most_like_the_others_as_any_option():
+    for measured in (report().lengths.longest, report().lengths.shortest, report().middle):
+        assert measured.rate == pytest.approx(0.25, abs=0.02)
+
+
+def question_of(row):
+    options, scenario = row["options"], scenarios()[row["scenario_id"]]
+    labels, texts = (tuple(option[part] for option in options) for part in ("label", "content"))
+    who, name = row["character_id"], row["question_id"]
+    return Question(name, who, scenario["id"], row["stage"], scenario["age"], labels, texts)
+
+
+def test_who_reads_the_memories_finds_the_answer_far_more_often_than_chance():
+    found = [question_of(row) for row in assembled()[0]]
+    remembered = {
+        c["character_id"]: tuple(
+            Memory(m["id"], m["age"], m["timeline"], m["context"], m["content_summary"], m["content_full"])
+            for m in memories_of(c, 40)
+        )
+        for c in load_characters()
+    }
+    reader = Reader(Bench(SimpleNamespace(tables={}), tuple(found), scenarios(), {}, remembered))
+    keys = {key["question_id"]: key["answer"] for key in assembled()[1]}
+    hits = sum(q.labels[int(np.argmax(reader.scores(q)))] == keys[q.id] for q in found)
+    assert hits / len(found) > 0.4
 
 
 def test_the_published_rule_has_the_fingerprint_and_says_so_in_the_key():
@@ -141,6 +175,27 @@ def test_the_order_of_a_question_does_not_depend_on_the_other_questions():
     stages = {name: row["stage"] for name, row in scenarios().items()}
     alone = assemble(pools()[:1], stages, load_characters(), "balanced", 7)[0]
     assert [q["question_id"] for q in alone] == [q["question_id"] for q in assembled()[0][: len(alone)]]
+
+
+def test_an_edited_decision_changes_no_other_scenario():
+    stages = {name: row["stage"] for name, row in scenarios().items()}
+    first, *rest = pools()[:6]
+    texts = {**first.texts, "CHAR_03": "I choose to wait. I wait until they have gone, and then I go home."}
+    edited = [replace(first, texts=texts), *rest]
+    before = {q["question_id"]: q for q in assemble([first, *rest], stages, load_characters(), "balanced", 7)[0]}
+    after = {q["question_id"]: q for q in assemble(edited, stages, load_characters(), "balanced", 7)[0]}
+    changed = {before[name]["scenario_id"] for name in before if before[name] != after[name]}
+    assert changed == {first.scenario_id}
+
+
+def test_decisions_that_are_nearly_the_same_never_stand_in_one_question():
+    whole = pool(7)
+    near = "I choose to wait at the door until the rain is over. I hold it open for whoever comes"
+    texts = {**whole.texts, "CHAR_02": f"{near}.", "CHAR_05": f"{near}!", "CHAR_06": f"{near} in."}
+    (told,) = apart([replace(whole, texts=texts)])
+    assert told.twins["CHAR_02"] == {"CHAR_05", "CHAR_06"} and "CHAR_02" not in told.usable["CHAR_05"]
+    for (_, target), wrong in balanced([told], {}, 7).items():
+        assert len({target, *wrong} & {"CHAR_02", "CHAR_05", "CHAR_06"}) <= 1
 
 
 # Filters
@@ -258,11 +313,38 @@ def test_questions_from_the_published_decisions_lose_the_published_shortcuts(sha
     assert ours.questions == theirs.questions == 673
     assert ours.letters.p > max(0.5, theirs.letters.p)
     assert ours.sources.p > 0.5 > 1e-9 > theirs.sources.p
-    assert ours.poles.rate == pytest.approx(ours.poles.chance, abs=0.02) and theirs.poles.rate > 0.85
-    assert ours.design.low < 0.25 < ours.design.high and theirs.design.low > 0.4
+    for name in ("poles", "design", "middle"):
+        assert off(getattr(ours, name)) < off(getattr(theirs, name)) / 5, name
+    for name in ("longest", "shortest"):
+        assert off(getattr(ours.lengths, name)) < off(getattr(theirs.lengths, name)), name
     assert ours.text.low < 0.25 < ours.text.high
-    assert ours.lengths.longest.rate == pytest.approx(0.25, abs=0.03)
-    assert not [found for found in ours.findings if found.code.startswith("leak")]
+    assert {found.code for found in ours.findings} == {"shortcut.person"}
+
+
+def off(rate):
+    return abs(rate.rate - rate.chance)
+
+
+def test_the_page_on_the_reassembled_questions_shows_what_the_commands_print(shared, tmp_path, capsys):
+    from builders.importers.__main__ import main as import_dataset
+
+    root = ["--workspace", str(tmp_path)]
+    import_dataset(["heart", "--from", str(shared / "data/heart"), *root, "--quiet"])
+    mcqs.main(["--decisions-of", "heart-published", "--benchmark", "heart-reassembled", *root, "--quiet"])
+    capsys.readouterr()
+    shortcuts.main(["--benchmark", "heart-reassembled", *root])
+    printed = set(map(str.rstrip, capsys.readouterr().err.splitlines()))
+    page = Path(__file__).resolve().parents[1].joinpath("docs/reassembled.md").read_text("utf-8")
+    (block,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    assert {line.rstrip() for line in block.splitlines()} - printed == set()
+    for name in ("heart-reassembled", "heart-published"):
+        for told in rates(measured(tmp_path, name)):
+            assert f"| {told.rate:.1%} | {off(told) * 100:.1f} |".replace("%", " %") in page
+
+
+def rates(report):
+    lengths = report.lengths
+    return lengths.longest, lengths.shortest, report.poles, report.design, report.middle, report.text
 
 
 def measured(root, name):
