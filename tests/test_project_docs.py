@@ -4,8 +4,11 @@ import contextlib
 import importlib
 import importlib.util
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 _BLOCK = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 
@@ -64,3 +68,30 @@ def _ours(module: str) -> bool:
 def test_every_link_to_a_file_leads_to_one(page):
     missing = [link for link in _LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()]
     assert not missing
+
+
+def released() -> list[list[str]]:
+    """The commands of the README that ask the release which lies in the repository."""
+    return [
+        words for words in commands(ROOT / "README.md") if words[2:4] and words[2] == "releases" and _asks(words[3])
+    ]
+
+
+def _asks(verb: str) -> bool:
+    return verb in ("list", "show", "verify", "query")
+
+
+@pytest.mark.parametrize("words", released(), ids=lambda words: " ".join(words[2:5]))
+def test_what_the_readme_asks_of_the_release_in_the_repository_is_answered(words):
+    done = subprocess.run([sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "releases.md"], ids=lambda page: page.name)
+def test_the_python_of_a_page_runs_on_the_release_in_the_repository(page, tmp_path):
+    """As typed, offline, with an empty cache."""
+    environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    for block in _PYTHON.findall(page.read_text("utf-8")):
+        done = subprocess.run([sys.executable, "-c", block], cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
