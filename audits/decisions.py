@@ -47,7 +47,8 @@ _ANYWHERE = re.compile(
     r"|has|had|says|said)\b"
 )
 _MEMORY_ID = re.compile(
-    r"\b(?:MEM|mem)[_ -]?(?:CHAR[_ -]?)?\d{1,3}(?:[_ -](?:[OCEAN][_ -](?:HIGH|LOW)|NEUTRAL))?(?:[_ -]?\d{2,5})?\b|\bM-\d{3,5}\b"
+    r"\b(?:MEM|mem)[_ -]?(?:CHAR[_ -]?)?\d{1,3}(?:[_ -](?:[OCEAN][_ -](?:HIGH|LOW)|NEUTRAL))?(?:[_ -]?\d{2,5})?\b"
+    r"|\bM-\d{3,5}\b"
     r"|\b[Mm]emor(?:y|ies)[ _]?(?:ID|id|#|no\.?|nr\.?|number)? ?[#(\[]?(?:MEM\w+|#?\d{1,5})\b|\[\d{4,5}\]"
     r"|\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) memory"
     r" (?:I was (?:given|shown)|on (?:the|my) list|above|listed|in (?:the|my) (?:list|prompt|record))"

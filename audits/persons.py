@@ -42,7 +42,9 @@ _AT_START = re.compile(
     r"(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?=(?: [A-Z\u00c0-\u00de][\w-]{1,20})?[,!?])"
 )
 _ASKED = re.compile(r"\b(?:your (?:\w+ )?name|[Ww]ho are you|[Aa]nd you are|[Ww]hat are you called)\b[^.?!]{0,30}\?")
-_ANSWERED = re.compile(r"\W(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?: [A-Z\u00c0-\u00de][\w'\u2019-]{1,20})?[.,!]\W$")
+_ANSWERED = re.compile(
+    r"\W(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?: [A-Z\u00c0-\u00de][\w'\u2019-]{1,20})?[.,!]\W$"
+)
 _AT_END = re.compile(
     rf", (?:(?:my dear(?:est)?|dear|little|poor|old|young|dearest) )?(?:(?P<title>{_TITLE}|Dr\.?|Doctor|Professor) )?"
     r"(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20}?)(?=(?:[.!?\u2026,;\u2014-]{1,3}|['\u2019\"\u201d\u00bb])(?:[\s\"'\u201d\u2019\u00bb]|$))"

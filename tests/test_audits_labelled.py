@@ -26,7 +26,7 @@ FIELDS = {
 
 LEADS = {
     "rubin.sensory": "It smelled of tar. ",  # two signs are needed
-    "rubin.aftermath": "He came in and put the box on the shelf, and then we both sat down and counted what was in it. ",
+    "rubin.aftermath": "He came in and put the box on the shelf, and we both sat down and counted what was in it. ",
 }
 """What stands before a sentence that alone could not show a dimension."""
 

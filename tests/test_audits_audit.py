@@ -1,0 +1,117 @@
+"""The audits as a stranger runs them: any rows, any text, any number of processes, from any script."""
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from audits import audit
+from audits.__main__ import main
+
+SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
+STORY = SOUND["content_full"]
+
+SCRIPT = """
+import json, sys
+from audits import audit
+rows = json.load(open(sys.argv[1]))
+found = audit("memories", rows, only=["perspective", "identity", "length", "rubin"], processes=int(sys.argv[2]))
+print(json.dumps([finding.as_dict() for finding in found]))
+"""
+
+ODD_TEXTS = {
+    "right_to_left": "مرحبا بالعالم. " * 300,
+    "chinese": "我走了。" * 800,
+    "nul": STORY + "\x00\x00",
+    "lone_surrogate": STORY + "\ud83d",
+    "one_word": "a" * 200_000,
+    "quotation_marks": "'" * 200_000,
+    "open_quotations": '"\n\n' * 60_000,
+    "white_space": " " * 200_000,
+    "stars": "*a b c " * 30_000,
+    "untils": "until " * 35_000,
+    "names": " ".join(f'"Sit, X{number}ab."' for number in range(15_000)),
+    "kin": "my my little " * 15_000,
+    "hits": "I did not know then that " * 8_000,
+}
+
+
+def changed(**fields):
+    return {**copy.deepcopy(SOUND), **fields}
+
+
+def written(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def arguments(path, *more):
+    return ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--processes", "1", *more]
+
+
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_any_text_is_audited_to_its_end_and_every_finding_points_into_it(name):
+    text = ODD_TEXTS[name]
+    for finding in audit("memories", [changed(content_full=text)]):
+        if finding.span and finding.field == "content_full":
+            assert 0 <= finding.span[0] < finding.span[1] <= len(text)
+        orjson.dumps(finding.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ({}, "format.missing"),
+        (changed(content_full=""), "format.empty"),
+        (changed(content_full=12), "format.type"),
+        (changed(content_full=None), "format.missing"),
+        (changed(content_full=STORY + "\x00"), "format.control"),
+        (changed(content_full=STORY + "\ud83d"), "format.surrogate"),
+        (changed(content_full="我走了。" * 600), "format.script"),
+        (changed(content_full=STORY * 300), "length.long"),
+    ],
+)
+def test_a_row_that_cannot_be_read_as_it_should_is_a_finding(row, code):
+    assert code in {finding.code for finding in audit("memories", [row])}
+
+
+def test_a_script_from_standard_input_gets_the_same_findings_from_one_process_and_from_two(tmp_path):
+    texts = [STORY, "I did not know then. " + STORY, "Short.", STORY.replace("Fine", "Fine, Anna")]
+    rows = [changed(id=f"MEM_04_{number:04d}", content_full=texts[number % 4]) for number in range(1, 2_101)]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows), "utf-8")
+    found = [
+        subprocess.run(
+            [sys.executable, "-", str(path), count], input=SCRIPT, capture_output=True, text=True, check=True
+        )
+        for count in ("1", "2")
+    ]
+    assert found[0].stdout == found[1].stdout
+    assert len(json.loads(found[0].stdout)) > 1_000
+
+
+def test_the_command_prints_one_document_and_returns_one_when_findings_remain(tmp_path, capsys):
+    path = written(
+        tmp_path / "mine.jsonl", SOUND, changed(id="MEM_04_0002", content_full="Years later I knew. " + STORY)
+    )
+    assert main(arguments(path, "--only", "perspective", "--json")) == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["counts"] == {"perspective.future": 1}
+    assert printed["findings"][0]["text"] == "Years later"
+
+
+def test_the_command_returns_nought_for_sound_rows_and_for_none(tmp_path):
+    assert main(arguments(written(tmp_path / "sound.jsonl", SOUND), "--quiet")) == 0
+    assert main(arguments(written(tmp_path / "none.jsonl"), "--quiet")) == 0
+
+
+@pytest.mark.parametrize("line", ['{"id": ', "[1, 2]", '{"content_full": "\\ud83d"}', "\x00"])
+def test_a_line_that_is_no_row_is_an_error_that_names_it(tmp_path, capsys, line):
+    path = tmp_path / "bad.jsonl"
+    path.write_text(json.dumps(SOUND) + "\n" + line + "\n", "utf-8")
+    assert main(arguments(path)) == 2
+    assert f"{path}:2" in capsys.readouterr().err
