@@ -193,7 +193,7 @@ COMPARISONS = (
         {"sklearn_per_window": sklearn_per_window, "ours_1_worker": ours(1), "ours_2_workers": ours(2)},
         base="sklearn_per_window",
         promises=(
-            harness.Promise("ours_1_worker", "sklearn_per_window", 3),
+            harness.Promise("ours_1_worker", "sklearn_per_window", 4),
             harness.Promise("ours_2_workers", "sklearn_per_window", 4),
         ),
     ),
