@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from releases.names import add_frozen, locate
+from releases.names import FROZEN, add_frozen, locate
 from releases.opening import Release, open_release
 from releases.output import FORMATS, write_result
 from schemas.command import DONE, print_json, say
@@ -131,12 +132,16 @@ def _demand_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     import duckdb
 
     statements = connection.extract_statements(sql)
+    if not statements:
+        raise RequestError("no SQL", expected="a SELECT in quotes", mend="See: python -m releases query NAME --examples")
     if len(statements) != 1:
-        raise RequestError(f"{len(statements)} statements", expected="exactly one", mend="Ask one SELECT at a time")
-    kind = statements[0].type
-    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise RequestError(f"{len(statements)} statements", expected="only one is allowed", mend="Ask one SELECT at a time")
+    if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        # By the word that was written: the engine calls INSTALL a LOAD.
         raise RequestError(
-            f"{kind.name} is not allowed", expected="a SELECT", mend="A release is read-only: use --out FILE to write"
+            f"{statements[0].query.split(maxsplit=1)[0].upper()} is not allowed",
+            expected="only SELECT is",
+            mend="A release is read-only: use --out FILE to write",
         )
 
 
@@ -149,11 +154,27 @@ def _refused(error: Exception, release: Release) -> RequestError:
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``query``."""
     made.add_argument("release", metavar="NAME@X.Y.Z", help="a release by name, or the path of its folder")
-    made.add_argument("sql", nargs="?", metavar="SQL", help="one SELECT; tables and views: python -m releases show")
+    sql = made.add_argument("sql", metavar="SQL", help="one SELECT; tables and views: python -m releases show")
     add_frozen(made)
     made.add_argument("--format", choices=FORMATS, default="table", help="form of the result (default: table)")
     made.add_argument("--out", type=Path, metavar="FILE", help="write the result there instead of on stdout")
-    made.add_argument("--examples", action="store_true", help="print useful queries instead of running one")
+    made.add_argument("--examples", action=_InsteadOf, of=sql, help="print useful queries instead of running one")
+
+
+class _InsteadOf(argparse.Action):
+    """A flag that takes the place of a positional argument.
+
+    An optional positional (``nargs="?"``) counts as left out as soon as an option stands before it, so
+    that ``query NAME --format csv SQL`` would be refused.
+    """
+
+    def __init__(self, option_strings: Sequence[str], dest: str, of: argparse.Action, help: str) -> None:  # noqa: A002
+        super().__init__(option_strings, dest, nargs=0, default=False, help=help)
+        self._of = of
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: object, option: object = None) -> None:
+        setattr(namespace, self.dest, True)
+        self._of.required = False
 
 
 def run(args: argparse.Namespace) -> int:
@@ -161,8 +182,6 @@ def run(args: argparse.Namespace) -> int:
     release = open_release(args.release, args.frozen)
     if args.examples:
         return _print_examples(args, release)
-    if not args.sql:
-        raise RequestError("no SQL", expected="a SELECT in quotes", mend="See: --examples")
     result = query(release, args.sql)
     write_result(result, "json" if args.json else args.format, args.out)
     if args.out is not None:
@@ -175,7 +194,8 @@ def _print_examples(args: argparse.Namespace, release: Release) -> int:
     if args.json:
         print_json([{"title": example.title, "sql": example.sql} for example in shown])
         return DONE
-    spec = args.release if "@" in args.release else str(locate(args.release, args.frozen))
+    spec = args.release if "@" in args.release else shlex.quote(str(locate(args.release, args.frozen)))
+    where = f" --frozen {shlex.quote(str(args.frozen))}" if "@" in args.release and args.frozen != FROZEN else ""
     for example in shown:
-        sys.stdout.write(f'# {example.title}\npython -m releases query {spec} "{example.sql}"\n\n')
+        sys.stdout.write(f'# {example.title}\npython -m releases query {spec}{where} "{example.sql}"\n\n')
     return DONE

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -179,6 +180,30 @@ def test_the_examples_are_printed_as_commands_that_work(asked):
     shown = orjson.loads(asked("--examples", "--json"))
     assert len(shown) >= 12 and all({"title", "sql"} == each.keys() for each in shown)
     assert asked("--examples").count(b"python -m releases query") == len(shown)
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_the_sql_may_stand_before_after_and_between_options(release, capfd, place):
+    words = ["--format", "csv", "--quiet"]
+    words.insert(place, "SELECT 1 AS one")
+    assert main(["query", str(release.folder), *words]) == 0
+    assert capfd.readouterr().out == "one\n1\n"
+
+
+@pytest.mark.parametrize("words", [(), ("",), (" -- nothing",)])
+def test_a_query_without_sql_is_refused_in_one_line(release, capfd, words):
+    assert main(["query", str(release.folder), *words]) == 2
+    told = capfd.readouterr().err
+    assert told.startswith("error: ") and "SQL" in told and told.count("\n") == 1
+
+
+def test_the_printed_examples_find_the_release_where_it_was_found(release, capfd):
+    root = release.folder.parents[1]
+    assert main(["query", "heart@0.1.0", "--frozen", str(root), "--examples"]) == 0
+    commands = [line for line in capfd.readouterr().out.splitlines() if line.startswith("python -m releases ")]
+    assert commands
+    for command in commands:
+        assert main(shlex.split(command)[3:]) == 0, command
 
 
 def test_a_long_query_can_be_interrupted(release):
