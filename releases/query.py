@@ -133,9 +133,13 @@ def _demand_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
     statements = connection.extract_statements(sql)
     if not statements:
-        raise RequestError("no SQL", expected="a SELECT in quotes", mend="See: python -m releases query NAME --examples")
+        raise RequestError(
+            "no SQL", expected="a SELECT in quotes", mend="See: python -m releases query NAME --examples"
+        )
     if len(statements) != 1:
-        raise RequestError(f"{len(statements)} statements", expected="only one is allowed", mend="Ask one SELECT at a time")
+        raise RequestError(
+            f"{len(statements)} statements", expected="only one is allowed", mend="Ask one SELECT at a time"
+        )
     if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         # By the word that was written: the engine calls INSTALL a LOAD.
         raise RequestError(
