@@ -55,7 +55,7 @@ _GROUP, _GROUPS = 30, 200
 # Words that may follow themselves.
 _TWICE = (
     "had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear"
-    "|beep|tap|drip|bump|knock|thump|clack|click|drop|tick|la|ha|ding|honk|ping|tut|hush|there|now|ever|her|blah"
+    "|beep|tap|drip|bump|knock|thump|clack|click|drop|tick|la|ha|ding|honk|ping|tut|hush|there|now|ever|her|blah|not|chunk|swish|pop|plop|bang|ring"
 )
 _RESIDUE = {
     "slot": re.compile(r"[{}\[\]|\ue000\ue001]|<|>"),

@@ -103,7 +103,6 @@ def test_rows_say_where_they_come_from(built):
         assert origin["revision"] == len(origin["repairs"]) or origin["repairs"]
 
 
-@pytest.mark.xfail(reason="too few plot frames: near-duplicates can survive three repairs", strict=False)
 def test_no_error_is_left_in_what_was_written(built):
     space = Workspace(built, "heart")
     related = {"ledgers": list(space.rows("ledgers")), "characters": list(space.rows("characters"))}

@@ -29,7 +29,13 @@ _OBJECT = re.compile(
     r"\b(?:at|to|with|for|from|of|behind|beside|by|near|about"
     r"|told|(?<!\u201d )asked|showed|gave|handed|thanked|followed|helped) $"
 )
-_NEAR, _RUN = 220, 3
+_NEAR, _RUN = 220, 4
+# A pronoun reaches back to the sentence before, and over nobody else.
+_STOPS = re.compile(r"[.!?\u2026]\u201d?\s|\n")
+_OTHERS = re.compile(
+    r"\b(?:he|she|him|her|man|woman|boy|girl|lady|child|somebody|someone|foreman|mother|father|mum|dad)\b",
+    re.IGNORECASE,
+)
 
 _FORMS = {
     "she": {"he": "she", "him": "her", "his": "her", "hers": "hers", "himself": "herself", "was": "was", "has": "has"},
@@ -207,13 +213,16 @@ class _Naming:
         if slot in self._met or possessive or self._spoken(found.start()):
             return member.later + possessive
         self._met.add(slot)
-        return member.first
+        # "the trainer, a woman with strong arms" is closed by a comma where its sentence goes on.
+        goes_on = ", " in member.first and self._text[found.end() : found.end() + 1] == " "
+        return f"{member.first}," if goes_on else member.first
 
     def _pronoun(self, found: re.Match[str], slot: str, member: Member) -> str | None:
         """A pronoun for a second mention, where it is clear who is meant and how it is declined; else None."""
         start, end = found.span()
         between = self._text[self._place : start]
-        clear = slot == self._focus and len(between) < _NEAR and "\n" not in between and self._run < _RUN
+        clear = slot == self._focus and len(between) < _NEAR and self._run < _RUN
+        clear = clear and len(_STOPS.findall(between)) < 2 and not _OTHERS.search(between)
         if not clear or member.said not in ("he", "she") or self._spoken(start):
             return None
         if found[3]:

@@ -26,7 +26,7 @@ from builders.offline.uses import Uses
 SHORTEST, LONGEST = 2040, 4380
 
 # What a choice and the slot behind it make together now and then.
-_DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "what", "it", "with"))
+_DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all"))
 _CUT = "\x1f"
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5

@@ -176,7 +176,7 @@ def tidy(text: str) -> str:
     """Single spaces, no space before a stop, one stop, ``an`` before a vowel and nowhere else."""
     text = re.sub(r"[ \t]+", " ", text).strip()
     text = re.sub(r",?\s*(?=[,.;:?!])", "", text)
-    text = re.sub(r"(?<=[?!])\.(?!\.)", "", text)
+    text = re.sub(r"(?:(?<=[?!])|(?<=[ap]\.m\.))\.(?!\.)", "", text)
     text = _CONSONANT.sub(r"\1 ", text)
     return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text))
 
