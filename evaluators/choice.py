@@ -1,7 +1,7 @@
 """The first track: which of four decisions does a model take for the character's own.
 
     python -m evaluators choice --release heart@0.1.0 --setting naive_rag --model claude-sonnet-4-6
-    python -m evaluators choice --release heart@0.1.0 --setting recent --model offline:reader
+    python -m evaluators choice --release heart@0.1.0 --setting recent --model offline:reader offline:nearest
 
 The release is verified before use and the result carries its digest; baselines that need no model are
 reported with every run. HEART-BENCH section 4.
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evaluators import baselines
@@ -44,7 +46,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``choice``."""
     add_release_arguments(made)
     add_setting_arguments(made)
-    add_model_arguments(made, ", ".join(f"offline:{name}" for name in baselines.NAMES))
+    add_model_arguments(made, ", ".join(f"offline:{name}" for name in baselines.NAMES), several=True)
     made.add_argument(
         "--orders",
         type=int,
@@ -56,19 +58,59 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """The verb."""
-    setting, offline = setting_of(parsed), offline_name(parsed.model, baselines.NAMES)
+    """The verb: one result a model; what the models share is made once."""
+    setting, models = setting_of(parsed), list(dict.fromkeys(parsed.model))
+    offline = {model: offline_name(model, baselines.NAMES) for model in models}
+    if parsed.out and len(models) > 1:
+        raise RequestError("--out for several models", expected="one --model", mend="Leave --out out: each gets a file")
     bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
-    result = evaluate(bench, setting, parsed, offline)
-    path = parsed.out or default_out(
-        parsed, bench.release, "choice", setting.name, parsed.model, *_details(parsed, setting)
+    for model in models:
+        _demand_readable(bench, setting, model, offline[model])
+    shared = Shared(
+        bench,
+        setting,
+        retrieve(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager)),
+        baselines.all_answers(bench, parsed.seed),
     )
-    write_result(path, result)
+    codes, told = [], []
+    for model in models:
+        own = argparse.Namespace(**{**vars(parsed), "model": model})
+        result = evaluate(shared, own, offline[model])
+        path = parsed.out or default_out(own, bench.release, "choice", setting.name, model, *_details(own, setting))
+        write_result(path, result)
+        told.append({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
+        codes.append(_finish(own, result, path))
     if parsed.json:
-        print_json({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
-    else:
-        tell(result, parsed.quiet)
-        say(f"wrote {path}", quiet=parsed.quiet)
+        print_json(told[0] if len(models) == 1 else told)
+    return max(codes)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all models of a call share: questions, setting, what is remembered, and the baselines' answers."""
+
+    bench: Bench
+    setting: Setting
+    retrieved: Mapping[str, Excerpts]
+    floors: Mapping[str, Mapping[str, str] | None]
+
+
+def _demand_readable(bench: Bench, setting: Setting, model: str, offline: str | None) -> None:
+    if offline in baselines.READING:
+        demand_memories(bench, f"--model {model}")
+        if setting.depth is None:
+            raise RequestError(
+                f"{model} reads memories",
+                expected="a setting that retrieves some",
+                mend="For example --setting naive_rag; every run reports it beside the model anyway",
+            )
+
+
+def _finish(parsed: argparse.Namespace, result: Result, path: Path) -> int:
+    """Tell people what came out; the exit code."""
+    quiet = parsed.quiet or parsed.json
+    tell(result, quiet)
+    say(f"wrote {path}", quiet=quiet)
     states = result["figures"]["states"]
     if states["failed"]:
         say(f"error: {states['failed']} questions have no reply. Run the same command again to ask those")
@@ -76,37 +118,21 @@ def run(parsed: argparse.Namespace) -> int:
     return FINDINGS if states["unscored"] else DONE
 
 
-def evaluate(bench: Bench, setting: Setting, parsed: argparse.Namespace, offline: str | None) -> Result:
-    """Retrieve, ask, score: the result of a run."""
-    models = asking(parsed, subject=parsed.model, screen=setting.manager)
-    if offline in baselines.READING:
-        demand_memories(bench, f"--model {parsed.model}")
-        if setting.depth is None:
-            raise RequestError(f"{parsed.model} reads memories", expected="a setting that retrieves some")
-    retrieved = retrieve(bench, setting, evaluations(parsed), models)
-    room = parsed.max_tokens or MAX_TOKENS
+def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) -> Result:
+    """Ask and score: the result of a model."""
+    bench, setting, retrieved = shared.bench, shared.setting, shared.retrieved
     outcomes: Mapping[str, Sequence[Outcome]]
     if offline is None:
-        outcomes = ask_model(bench, retrieved, How(setting.name, parsed.orders, room), models)
+        how = How(setting.name, parsed.orders, parsed.max_tokens or MAX_TOKENS)
+        outcomes = ask_model(bench, retrieved, how, asking(parsed, subject=parsed.model, screen=setting.manager))
     else:
         outcomes = outcomes_of(baselines.answers(offline, bench, parsed.seed, retrieved), parsed.orders)
-    return _result(bench, setting, parsed, retrieved, outcomes)
-
-
-def _result(
-    bench: Bench,
-    setting: Setting,
-    parsed: argparse.Namespace,
-    retrieved: Mapping[str, Excerpts],
-    outcomes: Mapping[str, Sequence[Outcome]],
-) -> Result:
-    floors = baselines.all_answers(bench, parsed.seed)
     records = items(bench, read_keys(bench.release), retrieved, outcomes)
     served = sorted({one.served_by for own in outcomes.values() for one in own if one.served_by})
     return {
         **head(bench.release, "choice", run_of(parsed, setting, "choice", served)),
-        "figures": summary(records, floors),
-        "baselines": floors,
+        "figures": summary(records, shared.floors),
+        "baselines": shared.floors,
         "items": records,
     }
 

@@ -1,6 +1,6 @@
 """Texts as vectors: the seam behind retrieval.
 
-    tfidf                  built in: words and word pairs, no download, no network (the default)
+    tfidf                  built in: words weighed by how rare they are, no download, no network (the default)
     st:NAME_OR_PATH        a sentence-transformers model on this machine (install sentence-transformers yourself)
     openai:NAME            an OpenAI-compatible /embeddings endpoint at OPENAI_BASE_URL, key in OPENAI_API_KEY
 
@@ -12,10 +12,12 @@ product of two is their cosine. HEART-BENCH 4.1 embeds with one model in all set
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -57,22 +59,41 @@ def embedder(spec: str, cache: Path) -> Embedder:
 
 
 class Tfidf:
-    """TF-IDF over words and word pairs, with weights learnt from all memories of the release."""
+    """TF-IDF over words, with weights learnt from all memories of the release."""
 
     def __init__(self) -> None:
         self.name = "tfidf"
-        self._vectorizer: Any = None
+        self._learnt: _Learnt | None = None
 
     def fit(self, texts: Sequence[str]) -> Any:
         """The vectors of the memories, as a sparse matrix."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        self._vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, stop_words="english")
-        return self._vectorizer.fit_transform(texts or ["nothing"])
+        self._learnt = _learn(tuple(texts) or ("nothing",))
+        return self._learnt.rows
 
     def vectors(self, texts: Sequence[str]) -> Any:
         """Sparse vectors over the words of the memories."""
-        return self._vectorizer.transform(texts)
+        assert self._learnt is not None, "vectors before fit"
+        places = [self._learnt.places.get(text) for text in texts]
+        return self._learnt.vectorizer.transform(texts) if None in places else self._learnt.rows[places]
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """What there is to know of texts: how words weigh, the texts' vectors, and which is whose."""
+
+    vectorizer: Any
+    rows: Any
+    places: Mapping[str, int]
+
+
+@functools.lru_cache(maxsize=1)
+def _learn(texts: tuple[str, ...]) -> _Learnt:
+    """Kept for the last texts: retrieval and baselines of one release learn from the same ones."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, stop_words="english")
+    rows = vectorizer.fit_transform(texts)
+    return _Learnt(vectorizer, rows, {text: place for place, text in enumerate(texts)})
 
 
 class Hashed:

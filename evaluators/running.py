@@ -50,13 +50,15 @@ def add_setting_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--limit", type=_positive, metavar="N", help="a seeded sample of so many questions")
 
 
-def add_model_arguments(made: argparse.ArgumentParser, offline: str) -> None:
-    """``--model`` and how it is reached; ``offline`` names what needs none."""
+def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bool = False) -> None:
+    """``--model`` and how it is reached; ``offline`` names what needs none, ``several`` takes a list."""
     made.add_argument(
         "--model",
         required=True,
         metavar="NAME",
-        help=f"a model behind the Messages API at ANTHROPIC_BASE_URL, or without one: {offline}",
+        nargs="+" if several else None,
+        help=f"a model behind the Messages API at ANTHROPIC_BASE_URL, or without one: {offline}"
+        + ("; several share what is retrieved, a result each" if several else ""),
     )
     made.add_argument("--max-tokens", type=_positive, metavar="N", help="room for a reply")
     made.add_argument("--out", type=Path, metavar="FILE", help="the result (default: in the workspace's evaluations)")

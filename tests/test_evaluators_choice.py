@@ -236,3 +236,25 @@ def test_json_is_one_document_and_carries_the_digest(tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["release"]["name"] == SPEC and len(document["release"]["content_digest"]) == 64
     assert document["figures"]["questions"] == 4
+
+
+def test_several_models_at_once_leave_the_results_that_each_alone_leaves(tmp_path):
+    release_of(tmp_path, SPEC, wide_tables())
+    models = ["offline:longest", "offline:nearest", "offline:reader"]
+    assert evaluate(tmp_path, "choice", "--setting", "recent", "--quiet", "--model", *models) == 0
+    folder = tmp_path / "out/evaluations" / SPEC
+    together = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(together) == len(models)
+    for model in models:
+        alone = tmp_path / "alone.json"
+        assert evaluate(tmp_path, "choice", "--setting", "recent", "--quiet", "--model", model, "--out", alone) == 0
+        assert alone.read_bytes() == together[f"choice.recent.{model.replace(':', '-')}.json"]
+
+
+def test_several_models_cannot_share_one_file(tmp_path, capfd):
+    small_release(tmp_path)
+    words = ["--setting", "vanilla", "--model", "offline:random", "offline:longest", "--out", tmp_path / "r.json"]
+    assert evaluate(tmp_path, "choice", *words) == 2
+    told = capfd.readouterr().err
+    assert told.startswith("error: --out for several models") and told.count("\n") == 1
+    assert not (tmp_path / "r.json").exists()

@@ -12,7 +12,7 @@ from release_samples import release_of, small_tables
 
 from evaluators import persona_db
 from evaluators.bench import Memory, read_bench
-from evaluators.embedding import Cached, embedder
+from evaluators.embedding import Cached, Tfidf, embedder
 from evaluators.retrieval import nearest, query, top
 from evaluators.settings import Setting, retrieve
 from schemas.errors import MachineError, RequestError
@@ -194,3 +194,12 @@ def test_a_model_can_write_the_statements_and_is_not_asked_twice(tmp_path, rehea
     assert once == 2
     assert evaluate(tmp_path, "choice", *words, "--out", tmp_path / "r.json") == 0
     assert len(asked) == once
+
+
+def test_the_vector_of_a_memory_is_the_same_looked_up_or_made_again():
+    texts = ["A boat left the harbour.", "The harbour was empty.", "Nobody answered the telephone."]
+    embed = Tfidf()
+    rows = embed.fit(texts)
+    assert (embed.vectors(texts) != rows).nnz == 0
+    made = embed.vectors([*texts, "a new text about a boat"])  # one is new, so all are made again
+    assert (made[:3] != rows).nnz == 0 and made[3].nnz == 1
