@@ -22,6 +22,9 @@ _SLOT = re.compile(r"[A-Za-z][a-z_]*(?:\.[A-Za-z]+)?")
 _ARTICLE = re.compile(
     r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:one\b|once\b|eu|uni(?!m|n)|use|usual|ut[ei]|Eu|Uni(?!m|n)|Use|One\b))"
 )
+_BLANKS = re.compile(r"[ \t]+")
+_BEFORE_STOP = re.compile(r"(?:,\s*|\s+)(?=[,.;:?!])")
+_STOPS = re.compile(r"(?:(?<=[?!])|(?<=[ap]\.m\.))\.(?!\.)")
 _CONSONANT = re.compile(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwxyz][a-z])")
 _SILENT_H = re.compile(r"\b([Aa]) (?=(?:hour|honest|honour|heir)\w*)")
 
@@ -174,11 +177,13 @@ def capital(text: str) -> str:
 
 def tidy(text: str) -> str:
     """Single spaces, no space before a stop, one stop, ``an`` before a vowel and nowhere else."""
-    text = re.sub(r"[ \t]+", " ", text).strip()
-    text = re.sub(r",?\s*(?=[,.;:?!])", "", text)
-    text = re.sub(r"(?:(?<=[?!])|(?<=[ap]\.m\.))\.(?!\.)", "", text)
-    text = _CONSONANT.sub(r"\1 ", text)
-    return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text))
+    text = (_BLANKS.sub(" ", text) if "  " in text or "\t" in text else text).strip()
+    text = _BEFORE_STOP.sub("", text)
+    if "?." in text or "!." in text or "m.." in text:
+        text = _STOPS.sub("", text)
+    if "n " in text:
+        text = _CONSONANT.sub(r"\1 ", text)
+    return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text)) if "a " in text or "A " in text else text
 
 
 def straight(text: str) -> str:

@@ -82,6 +82,7 @@ def sentences(line: str) -> tuple[Sentence, ...]:
 
 def _sentence(piece: Template, optional: bool) -> Sentence:
     plain = all(isinstance(node, str) for node in piece)
+    named = OFTEN.keys() & set(slots(piece))
     return Sentence(
         template=piece,
         optional=optional,
@@ -90,11 +91,7 @@ def _sentence(piece: Template, optional: bool) -> Sentence:
         size=mean(piece, len, _slot_size),
         articles=mean(piece, _articles, _slot_articles),
         fixed=straight(tidy("".join(map(str, piece)))) if plain else None,
-        handles={
-            name: mean(piece, lambda _: 0.0, functools.partial(_is, name))
-            for name in OFTEN
-            if name in set(slots(piece))
-        },
+        handles={name: mean(piece, lambda _: 0.0, functools.partial(_is, name)) for name in sorted(named)},
     )
 
 
