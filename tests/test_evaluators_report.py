@@ -1,8 +1,10 @@
 """The page, opened in a headless Chromium: what is drawn is what was measured."""
 
+import re
+
 import pytest
 from evaluator_samples import SPEC, browser, evaluate, result_at, wide_tables
-from release_samples import release_of
+from release_samples import PROVENANCE, release_of
 
 NASTY = '</script><img src=x onerror="document.title=1">&amp; <b>bold</b> \u2028 "quoted"'
 
@@ -151,3 +153,47 @@ def test_results_of_different_content_are_never_put_in_one_page(tmp_path, report
     assert not (tmp_path / "r.html").exists()
     assert evaluate(tmp_path, "report", other, "--out", tmp_path / "r.html") == 2
     assert "results of another release" in capsys.readouterr().err
+
+
+def head_of(page):
+    return page.read_text("utf-8").split("<header>")[1].split("<nav")[0]
+
+
+def test_runs_of_baselines_are_not_told_as_if_a_model_had_been_asked(reported):
+    page, results = reported
+    head = head_of(page)
+    floors = results[0]["figures"]["baselines"]
+    best = max(floors, key=lambda name: floors[name]["rate"])
+    assert "No model has been asked" in head and f"{100 * floors[best]['rate']:.1f} %" in head
+    assert "The best of" not in head and "chooses" not in head
+
+
+def test_the_first_screen_says_what_a_model_reached_over_the_floor_and_what_that_cannot_show(tmp_path, rehearse):
+    tables = wide_tables()
+    for decision in tables["decisions"]:
+        decision["provenance"] = PROVENANCE  # composed, and the small workspace has nothing reviewed
+        decision["review"] = {**decision["review"], "status": "unreviewed"}
+    release_of(tmp_path, SPEC, tables)
+    rehearse(compose=lambda body: '{"reasoning": "So it seems.", "choice": "A"}')
+    words = ["--setting", "recent", "--quiet", "--model", "claude-haiku-4-5", "offline:reader"]
+    assert evaluate(tmp_path, "choice", *words) == 0
+    results = sorted((tmp_path / "out/evaluations" / SPEC).glob("*.json"))
+    page = tmp_path / "report.html"
+    assert len(results) == 2 and evaluate(tmp_path, "report", *results, "--out", page, "--quiet") == 0
+    head, asked = head_of(page), result_at(results[0])
+    assert asked["run"]["model"] == "claude-haiku-4-5"
+    assert f"<strong>{100 * asked['figures']['overall']['rate']:.1f} %</strong>" in head
+    assert "claude-haiku-4-5, recent</strong> chooses" in head and "best baseline" in head
+    assert "reviewed by people" in head and "composed by a built-in writer" in head
+
+
+def test_no_two_lines_of_a_setting_look_the_same(tmp_path):
+    release_of(tmp_path, SPEC, wide_tables())
+    models = [f"offline:{name}" for name in ("random", "longest", "options", "nearest", "reader")]
+    assert evaluate(tmp_path, "choice", "--setting", "recent", "--quiet", "--model", *models) == 0
+    page = tmp_path / "report.html"
+    results = sorted((tmp_path / "out/evaluations" / SPEC).glob("*.json"))
+    assert evaluate(tmp_path, "report", *results, "--out", page, "--quiet") == 0
+    chart = page.read_text("utf-8").split('id="figure-6"')[1].split("</svg>")[0]
+    drawn = re.findall(r'<path class="line [^"]+" d="[^"]+"([^>]*)/>', chart)
+    assert len(drawn) == len(set(drawn)) == len(models)

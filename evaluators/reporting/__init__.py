@@ -2,6 +2,7 @@
 
 - ``command``   the verb
 - ``page``      puts the parts together; ``page.html``, ``page.css`` and ``page.js`` are what it is made of
+- ``opening``   the first screen: the task, the answer, how sure, what it cannot show
 - ``sections``  what was measured, tables, comparisons, the release's audits
 - ``charts``    dots with intervals, lines, radar, matrix, strips
 - ``drill``     every question as data for the page's script

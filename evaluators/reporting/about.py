@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from evaluators.reporting.charts import interval, percent, strip
+from evaluators.reporting.opening import is_baseline
 from evaluators.reporting.parts import SETTINGS, Report, counted, people, section, table
-from evaluators.results import Result
 from schemas.tables import Row, vocabulary
 
 
@@ -35,7 +35,7 @@ def measured(report: Report) -> str:
             escape(name),
             f"{escape(result['run']['setting'])}: {SETTINGS[result['run']['setting']]}",
             escape(_given(result["run"])),
-            escape(", ".join(result["run"]["served_by"]) or ("none" if _offline(result) else "not told")),
+            escape(", ".join(result["run"]["served_by"]) or ("none" if is_baseline(result) else "not told")),
             escape(result["run"]["prompt"] or "none"),
         ]
         for name, result in zip(report.names, report.results, strict=True)
@@ -123,7 +123,3 @@ def _given(run: Mapping[str, Any]) -> str:
         f"managed by {run['manager']}" if run["manager"] else "",
     ]
     return ", ".join(part for part in parts if part) or "nothing"
-
-
-def _offline(result: Result) -> bool:
-    return str(result["run"]["model"]).startswith("offline:")

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 _RADIUS = 42.0  # of 100
-_DASHES = ("", "6 4", "2 4", "9 3 2 3")
+_DASHES = ("", "6 4", "2 4", "9 3 2 3", "14 4", "1 6", "9 3 2 3 2 3", "3 2")  # as many as a chart has lines
 
 Share = Mapping[str, Any]
 

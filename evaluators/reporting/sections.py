@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from evaluators.reporting.charts import interval, percent, points
+from evaluators.reporting.opening import is_baseline
 from evaluators.reporting.parts import Report, section, table
 
 _FLOORS = {
@@ -18,7 +19,7 @@ _FLOORS = {
     "longest": "the longest option",
     "options": "a classifier that reads only the options",
     "nearest": "the option most like anything remembered",
-    "reader": "the option most like the traits inferred from the memories",
+    "reader": "the option put in the person’s words rather than in other people’s",
 }
 
 
@@ -48,10 +49,11 @@ def results(report: Report) -> str:
     figures = report.results[0]["figures"]
     note = (
         f'<p class="note">Accuracy counts unscored and failed questions as wrong; “of scored” leaves them out. '
-        f"Intervals are Wilson’s. Chance is {percent(figures['chance'])}; with {figures['questions']:,} questions an "
-        f"accuracy from {percent(figures['chance'] + figures['detectable'])} is told from chance with 80 % power. "
-        f"Baselines (in italics) need no model; those that read memories read all up to the scenario’s age."
-        f"{_limits(report)}</p>"
+        "Intervals are Wilson’s: of a hundred such intervals, about 95 hold the true rate. “Over best floor” is the "
+        "difference to the best baseline on the same questions, in points of a per cent; p says how often chance "
+        "alone would give a difference at least so large (McNemar’s exact test). Baselines (in italics) need no model; "
+        "<em>nearest</em> reads all memories up to the scenario’s age, <em>reader</em> those that the release says the "
+        f"situation calls up.{_as_runs(report)}{_limits(report)}</p>"
     )
     return section("results", "Results", table(head, rows) + note)
 
@@ -115,6 +117,12 @@ def orders(report: Report) -> str:
         "The same questions with their options rotated: a model that reads chooses the same option wherever it stands."
     )
     return section("orders", "Order of the options", table(head, rows), lead) if rows else ""
+
+
+def _as_runs(report: Report) -> str:
+    if not any(is_baseline(result) for result in report.results):
+        return ""
+    return " As runs (<code>offline:</code>) they read what the setting retrieves and nothing else."
 
 
 def _limits(report: Report) -> str:
