@@ -153,7 +153,11 @@ def _checks(manifest: Manifest) -> str:
     for what, checked in named:
         left = ", ".join(f"`{code}` {count:,}" for code, count in checked["findings"].items()) or "none"
         lines.append(f"| {what} | {checked['rows']:,} | {len(checked['ran'])} | {left} |")
-    parts = ["\n".join(lines), "Which rules: `checks` in `manifest.json`. Codes: `docs/codes.md`."]
+    parts = [
+        "\n".join(lines),
+        "An error refuses a release: what is left are warnings and notes, but for codes named below as let pass. "
+        "Which rules: `checks` in `manifest.json`. Codes and how grave each is: `docs/codes.md`.",
+    ]
     if figures := [figure for _, checked in named for figure in checked["figures"]]:
         parts += [_rates(figures), f"Measured by `python -m audits.shortcuts --benchmark {manifest['name']}`."]
     return "\n\n".join(parts)
@@ -231,6 +235,8 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
+    if args.check and args.out is None:
+        raise RequestError("--check without --out", expected="the file to compare", mend="Add --out DATASET_CARD.md")
     open_release(args.release, args.frozen)
     card = standalone(locate(args.release, args.frozen), args.out)
     if args.out is None:

@@ -11,6 +11,8 @@ The version must be a large enough step from the newest release below it (``rele
 from __future__ import annotations
 
 import argparse
+import contextlib
+import datetime
 import hashlib
 import re
 from collections import Counter
@@ -45,7 +47,7 @@ from schemas.workspace import Workspace
 HELP = "freeze a workspace into a release"
 EXAMPLE = "python -m releases freeze heart@0.1.0"
 
-_DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHOWN = 3  # open errors of a code that are written out
 
 
@@ -186,9 +188,10 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 
 def _date(text: str) -> str:
-    if not _DATE.fullmatch(text):
-        raise argparse.ArgumentTypeError("expected YYYY-MM-DD")
-    return text
+    with contextlib.suppress(ValueError):
+        if _DATE.fullmatch(text) and datetime.date.fromisoformat(text):
+            return text
+    raise argparse.ArgumentTypeError(f"{text!r} is no day: expected YYYY-MM-DD")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -199,7 +202,9 @@ def run(args: argparse.Namespace) -> int:
     allowances = [gate.Allowance(code, why) for codes, why in zip(args.allow, args.why, strict=True) for code in codes]
     workspace = Workspace(args.workspace, name.benchmark)
     if not workspace.folder.is_dir():
-        raise RequestError("no working rows", workspace.folder, mend=f"Build {name.benchmark} first")
+        raise RequestError(
+            "no working rows", workspace.folder, mend=f"Build or import {name.benchmark} first, or name its --workspace"
+        )
     plan = Plan(name, workspace, args.frozen, args.date)
     if plan.folder.exists():
         raise RequestError(
@@ -226,7 +231,8 @@ def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -
         for line in _first_of_each(errors):
             say(line)
     told = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
-    say(f"error: {len(errors):,} open errors: {told}. Mend them, or let a code pass with --allow CODE --why TEXT")
+    what = "1 open error" if len(errors) == 1 else f"{len(errors):,} open errors"
+    say(f"error: {what}: {told}. Mend the rows, or let a code pass with --allow CODE --why TEXT")
     return FINDINGS
 
 

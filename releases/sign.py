@@ -80,7 +80,12 @@ def _private(path: Path) -> Ed25519PrivateKey:
         key = load_pem_private_key(_pem(path), password=None)
         if isinstance(key, Ed25519PrivateKey):
             return key
-    raise _no_key(path, "an Ed25519 private key in PEM form, without a password")
+    raise RequestError(
+        "unusable key",
+        path,
+        expected="an Ed25519 private key in PEM form, without a password",
+        mend="openssl genpkey -algorithm ed25519 makes one",
+    )
 
 
 def _public(path: Path) -> Ed25519PublicKey:
@@ -92,7 +97,12 @@ def _public(path: Path) -> Ed25519PublicKey:
         key = load_pem_public_key(_pem(path))
         if isinstance(key, Ed25519PublicKey):
             return key
-    raise _no_key(path, "an Ed25519 public key in PEM form")
+    raise RequestError(
+        "unusable key",
+        path,
+        expected="an Ed25519 public key in PEM form",
+        mend="openssl pkey -in private.pem -pubout writes that of a private key",
+    )
 
 
 def _pem(path: Path) -> bytes:
@@ -100,10 +110,6 @@ def _pem(path: Path) -> bytes:
         return path.read_bytes()
     except (FileNotFoundError, IsADirectoryError):
         raise RequestError("missing key", path, mend="Check the path") from None
-
-
-def _no_key(path: Path, expected: str) -> RequestError:
-    return RequestError("unusable key", path, expected=expected, mend="openssl genpkey -algorithm ed25519 makes one")
 
 
 def _demand_cryptography() -> None:

@@ -114,6 +114,10 @@ def test_the_card_at_the_root_is_the_same_words_with_links_that_lead_somewhere(r
     assert command("card", release.folder, "--out", out, "--check").returncode == 0
     out.write_text(text + "edited", "utf-8")
     assert command("card", release.folder, "--out", out, "--check").returncode == 1
+    nothing = command("card", release.folder, "--check")
+    assert (
+        nothing.returncode == 2 and nothing.stdout == "" and nothing.stderr.startswith("error: --check without --out")
+    )
 
 
 def test_the_card_cites_the_content_and_carries_the_canary(release, readme):
