@@ -1,8 +1,10 @@
 """The published HEART-BENCH as a release: real data through import, gate, freeze, query and verify."""
 
+import re
+
 import orjson
 import pytest
-from release_samples import command
+from release_samples import ROOT, command
 
 from builders.importers.__main__ import main as import_published
 from releases.__main__ import main
@@ -61,3 +63,9 @@ def test_show_tells_where_it_comes_from(published):
     done = command("show", published.folder, "--json")
     groups = orjson.loads(done.stdout)["built"]["rows"]
     assert {group["origin"] for group in groups} == {"imported"}
+
+
+def test_the_demo_lets_pass_what_the_published_files_hold_and_nothing_of_what_is_built():
+    calls = re.findall(r"releases freeze (\S+)@(.*?)\n(?! {8})", (ROOT / "scripts/demo").read_text("utf-8"), re.DOTALL)
+    passed = {name: tuple(re.findall(r"\b[a-z]+\.[a-z_]+\b", words.partition("--allow")[2])) for name, words in calls}
+    assert passed == {"heart": (), "heart-published": KNOWN}
