@@ -120,10 +120,12 @@ def test_sentence_is_worn_from_the_sixth_of_a_thousand_memories_on():
     assert uses.worn(["I woke at 3.", "It was dry."], 5) == [0]
 
 
-def test_likeness_is_one_for_the_same_text_and_none_across_scenes():
+def test_likeness_is_one_for_the_same_text_and_none_where_nothing_is_shared():
     likeness = Likeness()
-    likeness.add("a", "The kettle sang on our stove.")
-    likeness.add("b", "Somebody sold us a lame horse.")
-    assert likeness.nearest("a", "The kettle sang on our stove.") == pytest.approx(1)
-    assert likeness.nearest("a", "Somebody sold us a lame horse.") == 0
-    assert likeness.nearest("c", "The kettle sang on our stove.") == 0
+    likeness.add(["scene a", "Ines"], "The kettle sang on our stove.")
+    likeness.add(["scene b"], "Somebody sold us a lame horse.")
+    assert likeness.nearest(["scene a"], "The kettle sang on our stove.") == pytest.approx(1)
+    assert likeness.nearest(["scene c", "Ines"], "The kettle sang on our stove.") == pytest.approx(1)
+    assert likeness.nearest(["scene a"], "Somebody sold us a lame horse.") == 0
+    assert likeness.nearest(["scene b"], "The kettle sang on our stove.") == 0
+    assert likeness.nearest(["scene c"], "The kettle sang on our stove.") == 0

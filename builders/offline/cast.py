@@ -92,20 +92,24 @@ class Cast:
         self._age = age
         self._language = language
 
-    def member(self, query: str, taken: Collection[str | None], uses: Uses, rng: random.Random) -> Member | None:
+    def member(
+        self, query: str, taken: Collection[str | None], uses: Uses, rng: random.Random, skip: int = 0
+    ) -> Member | None:
         """Somebody for ``a|b|c`` (the first that anyone answers), none of the facts or names ``taken``; or None.
 
-        Of several, whoever has been in the fewest memories.
+        Of several, whoever has been in the fewest memories; ``skip`` passes over so many.
         """
         for name in query.split("|"):
             rule = bank("cast")["query"][name]
             answers = [fact for fact in self._facts if fact["fact_id"] not in taken and self._fits(fact, rule)]
             if answers:
-                return self.known(answers[uses.ranked([fact["fact_id"] for fact in answers], rng)[0]])
+                return self.known(answers[uses.ranked([fact["fact_id"] for fact in answers], rng)[skip % len(answers)]])
             if "extra" in rule:
                 options = [extra for extra in bank("cast")["extra"][rule["extra"]] if extra[1] not in taken]
                 if options:
-                    first, later, gender = options[uses.ranked([extra[0] for extra in options], rng)[0]]
+                    first, later, gender = options[
+                        uses.ranked([extra[0] for extra in options], rng)[skip % len(options)]
+                    ]
                     return Member(first, later, "", _SAID[gender], rule["extra"].replace("_", " "), "", None)
         return None
 

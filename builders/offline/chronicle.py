@@ -26,7 +26,7 @@ _SPREAD = 0.13
 _SHARE, _MOST = 0.2, 0.06
 
 # Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine).
-_TELLINGS, _LIKE = 6, 0.7
+_TELLINGS, _LIKE = 3, 0.64
 
 
 class Chronicle:
@@ -56,11 +56,14 @@ class Chronicle:
         return self._told[place]
 
     def retold(self, plan: MemoryPlan, attempt: int) -> Told:
-        """The same event told with other lines; another telling for each ``attempt``, from 1."""
-        place, _ = self._plans[plan.id]
+        """The same event told with other lines, in sentences that the whole life has room for.
+
+        Another telling for each ``attempt``, from 1.
+        """
+        self.told(self._order[-1])
         frame = self.told(plan).frame
         rng = rng_for(self._seed, "heart", "again", plan.id, attempt)
-        return Draft(frame, self._uses, rng, place, attempt).write(self._wanted(frame))
+        return Draft(frame, self._uses, rng, len(self._order), attempt).write(self._wanted(frame))
 
     def _tell(self, place: int) -> None:
         plan = self._order[place]
@@ -81,7 +84,7 @@ class Chronicle:
             room = _MOST * wanted
             length = wanted + min(room, max(-room, _SHARE * self._owed))
             told = Draft(frame, self._uses, rng, place, skip).write(length)
-            like = self._likeness.nearest(frame.scene.id, told.text)
+            like = self._likeness.nearest(frame.keys, told.text)
             yield like, told
             if like < _LIKE:
                 return
@@ -91,7 +94,7 @@ class Chronicle:
         for line in told.lines:
             self._uses.use(line)
         self._uses.told(told.sentences, place)
-        self._likeness.add(told.frame.scene.id, told.text)
+        self._likeness.add(told.frame.keys, told.text)
 
     def _wanted(self, frame: Frame) -> float:
         rng = rng_for(self._seed, "heart", "length", frame.plan.id)

@@ -1,8 +1,8 @@
-"""How much a memory reads like those of the same scene told before it in a life stage.
+"""How much a memory reads like those told before it in a life stage.
 
 The measure is the audits' (TF-IDF cosine, scikit-learn's defaults; HEART-BENCH appendix B.4, criterion 4),
-with the weights of words as they stand so far: the stage is not over. Only memories of one scene can come
-near the limit, so only those are compared.
+with the weights of words as they stand so far: the stage is not over. Memories come near each other by their
+scene or by the people in them, so only those that share one are compared.
 """
 
 from __future__ import annotations
@@ -10,44 +10,42 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import repeat
+from operator import mul
 
 _WORD = re.compile(r"\b\w\w+\b")
+_NONE = repeat(0.0)
 
 
 class Likeness:
-    """The memories of one life stage, by scene."""
+    """The memories of one life stage, by what they share: a scene, somebody."""
 
     def __init__(self) -> None:
         self._having: Counter[str] = Counter()
-        self._told: dict[str, list[Counter[str]]] = {}
-        self._size = 0
+        self._told: list[dict[str, float]] = []
+        self._with: dict[Hashable, list[int]] = {}
 
-    def nearest(self, scene: str, text: str) -> float:
-        """The largest cosine with a memory of the scene; 0 where there is none."""
-        before = self._told.get(scene)
+    def nearest(self, keys: Iterable[Hashable], text: str) -> float:
+        """The largest cosine with a memory that shares one of ``keys``; 0 where there is none."""
+        before = sorted({place for key in keys for place in self._with.get(key, ())})
         if not before:
             return 0.0
-        words = _counted(text)
-        weight = {word: self._weight(word) for word in words}
-        return max(self._cosine(words, weight, other) for other in before)
+        own = self._vector(Counter(_WORD.findall(text.lower())))
+        told = [self._told[place] for place in before]
+        return max(math.fsum(map(mul, own.values(), map(other.get, own, _NONE))) for other in told)
 
-    def add(self, scene: str, text: str) -> None:
+    def add(self, keys: Iterable[Hashable], text: str) -> None:
         """Count a memory in."""
-        words = _counted(text)
+        words = Counter(_WORD.findall(text.lower()))
+        for key in keys:
+            self._with.setdefault(key, []).append(len(self._told))
         self._having.update(words.keys())
-        self._told.setdefault(scene, []).append(words)
-        self._size += 1
+        self._told.append(self._vector(words))
 
-    def _cosine(self, words: Mapping[str, int], weight: Mapping[str, float], other: Mapping[str, int]) -> float:
-        product = sum(count * other[word] * weight[word] ** 2 for word, count in words.items() if word in other)
-        own = sum((count * weight[word]) ** 2 for word, count in words.items())
-        their = sum((count * self._weight(word)) ** 2 for word, count in other.items())
-        return product / math.sqrt(own * their)
-
-    def _weight(self, word: str) -> float:
-        return math.log((2 + self._size) / (1 + self._having[word])) + 1
-
-
-def _counted(text: str) -> Counter[str]:
-    return Counter(_WORD.findall(text.lower()))
+    def _vector(self, words: Mapping[str, int]) -> dict[str, float]:
+        """Words by weight, of length 1."""
+        size, having = 2 + len(self._told), self._having
+        weighted = {word: count * (math.log(size / (1 + having[word])) + 1) for word, count in words.items()}
+        norm = math.sqrt(sum(value * value for value in weighted.values()))
+        return {word: value / norm for word, value in weighted.items()}

@@ -41,6 +41,11 @@ class Frame:
     stance: str
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """By what other memories may resemble it: its scene and its people."""
+        return (self.scene.id, *(member.key for member in self.members.values()))
+
+    @property
     def language(self) -> str:
         """child, teen or adult."""
         return language(self.plan.age)
@@ -68,8 +73,9 @@ class Framer:
         self._fitting: dict[tuple[int, str, str], Sequence[Scene]] = {}
 
     def frame(self, plan: MemoryPlan, skip: int = 0) -> Frame:
-        """The frame of one memory, in the least told variant of the least told scene; with ``skip``, in another.
+        """The frame of one memory: the least told variant of the least told scene, with the least told people.
 
+        With ``skip`` it is another variant or scene, with other people.
         Raises RequestError when the banks have no scene for it.
         """
         uses = self._uses
@@ -85,7 +91,7 @@ class Framer:
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}
         weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
         stance = _stance(self._voice, plan, rng)
-        members = _members(scene, cast, uses, rng)
+        members = _members(scene, cast, uses, rng, skip)
         return Frame(plan, scene, variant, handles, members, when, weather, self._voice, stance)
 
     def _cast(self, age: int) -> Cast:
@@ -146,14 +152,14 @@ def _stance(who: str, plan: MemoryPlan, rng: random.Random) -> str:
     return rng.choices(list(lines), weights=list(lines.values()))[0]
 
 
-def _members(scene: Scene, cast: Cast, uses: Uses, rng: random.Random) -> dict[str, Member]:
+def _members(scene: Scene, cast: Cast, uses: Uses, rng: random.Random, skip: int) -> dict[str, Member]:
     members: dict[str, Member] = {}
     for slot, query in scene.cast.items():
         taken = {name for member in members.values() for name in (member.fact, member.later) if name}
-        member = cast.member(query, taken, uses, rng)
+        member = cast.member(query, taken, uses, rng, skip)
         if member is None:
             # Asked for twice (two friends) and there is but one: anybody else who is around.
-            member = cast.member("friend|classmate|stranger", taken, uses, rng)
+            member = cast.member("friend|classmate|stranger", taken, uses, rng, skip)
         assert member is not None
         members[slot] = member
     ground = _ground(scene, cast, uses, rng)

@@ -20,7 +20,8 @@ class Uses:
     """Counts over a life of ``total`` memories; a memory is known by its place in it, from 0."""
 
     def __init__(self, total: int) -> None:
-        self.most = max(1, int(SHARE * total))
+        self._total = total
+        self._most = max(1, int(SHARE * total))
         self._stage = ""
         self._in_life: Counter[Hashable] = Counter()
         self._in_stage: Counter[Hashable] = Counter()
@@ -64,4 +65,8 @@ class Uses:
     def full(self, sentence: str, place: int) -> bool:
         """Whether a sentence stands in as many memories before a place of the life as it may."""
         places = self._sentences.get(sentence)
-        return places is not None and bisect_left(places, place) >= self.most
+        return places is not None and bisect_left(places, place) >= self._limit(place)
+
+    def _limit(self, place: int) -> int:
+        """Behind the end a memory of the life is told again, and more than one may be: each leaves some room."""
+        return self._most if place < self._total else max(1, self._most - 1)
