@@ -27,6 +27,7 @@ from evaluators.running import (
     add_setting_arguments,
     asking,
     default_out,
+    details,
     evaluations,
     offline_name,
     setting_of,
@@ -76,7 +77,7 @@ def run(parsed: argparse.Namespace) -> int:
     for model in models:
         own = argparse.Namespace(**{**vars(parsed), "model": model})
         result = evaluate(shared, own, offline[model])
-        path = parsed.out or default_out(own, bench.release, "choice", setting.name, model, *_details(own, setting))
+        path = parsed.out or default_out(own, bench.release, "choice", setting.name, model, *details(own, setting))
         write_result(path, result)
         told.append({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
         codes.append(_finish(own, result, path))
@@ -189,17 +190,3 @@ def told(share: Mapping[str, Any]) -> str:
     if share["rate"] is None:
         return "none"
     return f"{share['rate']:.1%} [{share['low']:.1%}, {share['high']:.1%}] ({share['hits']} of {share['items']})"
-
-
-def _details(parsed: argparse.Namespace, setting: Setting) -> list[str]:
-    """What else names a result where it is not the default."""
-    embedder = "" if setting.embedder == "tfidf" else setting.embedder
-    manager = "" if setting.manager == "offline" else f"by-{setting.manager}"
-    return [
-        f"k{parsed.k}" if parsed.k else "",
-        embedder,
-        manager,
-        f"orders{parsed.orders}" if parsed.orders > 1 else "",
-        f"limit{parsed.limit}" if parsed.limit else "",
-        f"seed{parsed.seed}" if parsed.seed != 7 else "",
-    ]

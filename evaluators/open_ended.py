@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from evaluators.running import (
     add_setting_arguments,
     asking,
     default_out,
+    details,
     evaluations,
     offline_name,
     setting_of,
@@ -41,7 +42,7 @@ from models.backends import run as run_chains
 from models.request import Chain, Reply, Request
 from releases import open_release
 from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say
-from schemas.errors import RequestError
+from schemas.errors import RequestError, unknown
 from schemas.randomness import rng_for
 from schemas.tables import Row
 
@@ -83,8 +84,11 @@ def run(parsed: argparse.Namespace) -> int:
     offline_name(parsed.judge, judging.OFFLINE)
     ratings = judging.read_ratings(parsed.ratings) if parsed.ratings else None
     bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
+    _demand_known(bench, ratings or (), parsed.ratings)
     result = evaluate(bench, setting, parsed, ratings)
-    path = parsed.out or default_out(parsed, bench.release, "open", setting.name, parsed.model, parsed.judge)
+    path = parsed.out or default_out(
+        parsed, bench.release, "open", setting.name, parsed.model, parsed.judge, *details(parsed, setting)
+    )
     write_result(path, result)
     if parsed.json:
         print_json({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
@@ -96,6 +100,14 @@ def run(parsed: argparse.Namespace) -> int:
         say(f"error: {states['failed']} questions have no reply. Run the same command again to ask those")
         return MACHINE_FAILED
     return FINDINGS if states["unscored"] else DONE
+
+
+def _demand_known(bench: Bench, ratings: Sequence[Mapping[str, Any]], path: Path | None) -> None:
+    """Raises RequestError for a rating of a question that the release does not ask."""
+    known = set(bench.release.table("mcqs", ["question_id"])["question_id"].to_pylist())
+    for rating in ratings:
+        if rating["question_id"] not in known:
+            raise unknown("question", rating["question_id"], sorted(known), str(path))
 
 
 def evaluate(

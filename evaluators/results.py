@@ -78,7 +78,12 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
     found = [read_result(path) for path in paths]
     for path, result in zip(paths, found, strict=True):
         if result["kind"] != kind:
-            raise RequestError(f"a result of kind {result['kind']!r}", path, expected=f"kind {kind!r}")
+            raise RequestError(
+                f"a result of `{result['kind']}`",
+                path,
+                expected=f"one that `{kind}` wrote",
+                mend="Leave it out; its figures stand in the file",
+            )
         first = found[0]["release"]
         if result["release"]["content_digest"] != first["content_digest"]:
             raise RequestError(

@@ -18,6 +18,7 @@ from models.prices import read_prices
 from models.roles import read_roles
 from releases import Release
 from releases.names import FROZEN
+from schemas.command import DEFAULT_SEED
 from schemas.errors import RequestError, unknown
 
 OFFLINE = "offline:"
@@ -109,6 +110,19 @@ def default_out(parsed: argparse.Namespace, release: Release, kind: str, *parts:
     """Where a result goes when nobody says: its name tells what it is of."""
     slug = ".".join(re.sub(r"[^A-Za-z0-9_-]+", "-", str(part)).strip("-") for part in (kind, *parts) if part)
     return evaluations(parsed) / str(release.name) / f"{slug}.json"
+
+
+def details(parsed: argparse.Namespace, setting: Setting) -> list[str]:
+    """What else names a result where it is not the default: runs that differ never share a file."""
+    orders = getattr(parsed, "orders", 1)
+    return [
+        f"k{parsed.k}" if parsed.k else "",
+        "" if setting.embedder == "tfidf" else setting.embedder,
+        "" if setting.manager == "offline" else f"by-{setting.manager}",
+        f"orders{orders}" if orders > 1 else "",
+        f"limit{parsed.limit}" if parsed.limit else "",
+        f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
+    ]
 
 
 def _positive(text: str) -> int:

@@ -112,3 +112,33 @@ def test_malformed_ratings_are_told_with_their_place(tmp_path, capsys, text, sai
     words = ["--setting", "vanilla", "--model", "offline:gold", "--ratings", path]
     assert evaluate(tmp_path, "open", *words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_ratings_of_a_question_that_nobody_asks_are_refused(tmp_path, small, capsys):
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("question_id,field,rater,score\nQ_CHAR_01_SCN_NOWHERE_1,summary,one,3\n")
+    words = ["--setting", "vanilla", "--model", "offline:gold", "--ratings", ratings]
+    assert evaluate(tmp_path, "open", *words) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: unknown question 'Q_CHAR_01_SCN_NOWHERE_1'") and told.count("\n") == 1
+
+
+def test_runs_that_differ_never_share_a_file(tmp_path, small):
+    words = ["--model", "offline:gold", "--quiet"]
+    for more in (
+        ["vanilla"],
+        ["vanilla", "--limit", "2"],
+        ["recent"],
+        ["recent", "--k", "1"],
+        ["recent", "--seed", "8"],
+    ):
+        assert evaluate(tmp_path, "open", *words, "--setting", *more) == 0
+    assert len(list((tmp_path / "out/evaluations").glob("*/open.*.json"))) == 5
+
+
+def test_the_report_takes_no_open_answers_and_says_so(tmp_path, small, capsys):
+    out = tmp_path / "open.json"
+    assert evaluate(tmp_path, "open", "--model", "offline:gold", "--setting", "vanilla", "--quiet", "--out", out) == 0
+    assert evaluate(tmp_path, "report", out, "--out", tmp_path / "r.html") == 2
+    told = capsys.readouterr().err
+    assert "a result of `open`" in told and "one that `choice` wrote" in told
