@@ -37,7 +37,7 @@ _ACTS = (
 )
 # Told from outside: the sentence's subject is somebody else, or "the character".
 _OUTSIDE = re.compile(
-    r"(?:(?:The|This|Our) (?:character|protagonist|person|agent|individual)|Role [A-Z]|CHAR_\d+)\b"
+    r"(?:(?:The|This|Our) (?:character|protagonist|person|persona|agent|individual)|Role [A-Z]|CHAR_\d+)\b"
     rf"|(?:He|She|They)(?:, [^.,!?]{{1,40}},)? (?:\w+ly |then |also |still |would rather )?{_ACTS}\b"
     r"|(?:He|She|They)['\u2019](?:d|s|ll|re|ve) (?:rather|going|about|not|never|just|\w+ly )?"
     r"|(?:He|She|They), [^.,!?]{1,40}, \w+s\b"
@@ -50,8 +50,10 @@ _MEMORY_ID = re.compile(
     r"\b(?:MEM|mem)[_ -]?(?:CHAR[_ -]?)?\d{1,3}(?:[_ -](?:[OCEAN][_ -](?:HIGH|LOW)|NEUTRAL))?(?:[_ -]?\d{2,5})?\b"
     r"|\bM-\d{3,5}\b"
     r"|\b[Mm]emor(?:y|ies)[ _]?(?:ID|id|#|no\.?|nr\.?|number)? ?[#(\[]?(?:MEM\w+|#?\d{1,5})\b|\[\d{4,5}\]"
-    r"|\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) memory"
-    r" (?:I was (?:given|shown)|on (?:the|my) list|above|listed|in (?:the|my) (?:list|prompt|record))"
+    r"|\b[Mm]emor(?:y|ies) (?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b(?:item|entry|number|no\.?) \d+ (?:of|on|in|from) (?:the|my) memor(?:y|ies)\b"
+    r"|\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) (?:listed memory|memory"
+    r" (?:I was (?:given|shown)|on (?:the|my) list|above|listed|in (?:the|my) (?:list|prompt|record)))"
 )
 
 

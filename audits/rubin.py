@@ -26,6 +26,22 @@ _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _SPOKEN = re.compile("[.,!?\u2026\u2014\u3002\uff01\uff1f-][\"'\u201d\u2019\u00bb\u300d\u300f]$")
 
 
+_UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]")
+"""A letter of a script that sets no spaces between words."""
+
+_TOLD = re.compile(
+    r",? (?:(?:I|he|she|they|we|my|the|his|her) (?:\w+ )?)?"
+    r"(?:said|says|asked|asks|answered|whispered|shouted|called|cried|told|replied|muttered|murmured|yelled)\b"
+)
+
+# A title, an inscription, a word that is mentioned: nobody says it.
+_MENTION = re.compile(
+    r"\b(?:(?:is|was|are|were|been|being|be|'s|book|film|song|game|play|poem|shop|boat|one) called"
+    r"|titled|entitled|labell?ed|so-called|the (?:book|film|song|word|words|title|play|poem|show)) $",
+    re.IGNORECASE,
+)
+
+
 def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Finding]:
     """One ``rubin.*`` finding for every dimension that a text does not show; blank texts are passed over."""
     matcher, wanted = _signs()
@@ -46,16 +62,17 @@ def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Fin
 
 
 def has_dialogue(quoted: Quotations) -> bool:
-    """Whether something is said in quotation marks: three words, or one that ends as speech does."""
+    """Whether something is said in quotation marks: three words, or one that ends or is told as speech."""
     for start, end in quoted.spans:
         quotation = quoted.text[start:end]
-        if quotation[0] in "*_":
+        if quotation[0] in "*_" or _MENTION.search(quoted.text, max(0, start - 40), start):
             continue
         words = len(_WORDS.findall(quotation))
         if (
             words >= 3
             or (words and _SPOKEN.search(quotation))
-            or (words and not quotation.isascii() and end - start > 4)
+            or (words and _TOLD.match(quoted.text, end))
+            or (words and _UNSPACED.search(quotation) and end - start > 4)
         ):
             return True
     return False

@@ -52,8 +52,8 @@ _I = re.compile(r"\bI\b")
 _INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{_SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
 _SENTENCE = re.compile(r"[.!?\n]")
 _TO_OTHER = re.compile(
-    r"\b(?:to|at|told|asked|praised|patted|scolded|warned|petted|stroked|called|thanked|greeted|teased|hugged|about|of"
-    r"|(?:look|search|call|shout|wait|ask)(?:ed|ing|s)? for)"
+    r"\b(?:to|at|t(?:old|ell)|ask(?:ed)?|praised|patted|scolded|warned|petted|stroked|called|thanked|greeted|teased"
+    r"|hugged|about|of|(?:look|search|call|shout|wait|ask)(?:ed|ing|s)? for)"
     r" "
     r"(?!me\b|us\b|my (?:surprise|relief|face|back|horror)|the (?:room|table|point|floor|ceiling|side|door|phone))"
     r"(?:him|her|them|(?:the|his|her|their|my|our|a) \w+|[A-Z]\w+)"
