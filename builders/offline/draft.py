@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from audits.sentences import sentences as spans
@@ -83,6 +82,8 @@ class Draft:
         self._spare = sorted(
             (piece for piece in pieces if piece.rank is not None), key=lambda piece: -(piece.rank or 0)
         )
+        self._often: list[Piece] = []
+        self._named: dict[str, float] = dict.fromkeys(OFTEN, 0.0)
         self._chosen: list[Piece] = []
         self._renewed: set[str] = set()
 
@@ -131,25 +132,27 @@ class Draft:
         What would name a handle of the scene once too often comes last.
         """
         total = sum(_size(part) for part in self._parts)
-        named = Counter[str]()
         for part in self._parts:
-            named.update(part.sentence.handles)
+            self._name(part.sentence.handles)
         left: list[Piece] = []
-        often: list[Piece] = []
         while self._spare:
             piece = self._spare.pop()
-            if any(named[name] + count > OFTEN[name] for name, count in piece.handles.items()):
-                often.append(piece)
+            if any(self._named[name] + count > OFTEN[name] for name, count in piece.handles.items()):
+                self._often.insert(0, piece)
             elif total + piece.size / 2 > length:
                 left.append(piece)
             else:
                 parts = self._told(piece)
                 total += sum(map(_size, parts))
-                named.update(piece.handles)
+                self._name(piece.handles)
                 self._chosen.append(piece)
                 self._parts += parts
-        self._spare = [*reversed(often), *reversed(left)]
+        self._spare = left[::-1]
         self._parts.sort(key=lambda part: part.order)
+
+    def _name(self, handles: Mapping[str, float]) -> None:
+        for name, count in handles.items():
+            self._named[name] += count
 
     def _read(self) -> tuple[str, list[str]]:
         """The text as it stands, with everybody named, and the facts it mentions."""
@@ -183,14 +186,21 @@ class Draft:
     def _enough(self, room: float) -> list[Piece]:
         """Pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
         taken: list[Piece] = []
-        while room > 0:
-            self._spare = self._spare or self._outline.more()
-            if not self._spare:
-                break
-            taken.append(self._spare.pop())
-            room -= taken[-1].size
+        while room > 0 and (piece := self._further()):
+            taken.append(piece)
+            self._name(piece.handles)
+            room -= piece.size
         self._chosen += taken
         return taken
+
+    def _further(self) -> Piece | None:
+        """What else can be told; what would name a handle of the scene once too often comes last."""
+        crowded = [name for name, most in OFTEN.items() if self._named[name] + 1 > most]
+        self._spare = self._spare or self._outline.more(crowded)
+        if not self._spare:
+            self._spare, self._often = self._often, []
+        self._spare = self._spare or self._outline.more(())
+        return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:
         """The part that the sentence at ``start`` begins in."""

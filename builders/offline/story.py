@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.offline.beats import lines_of
@@ -66,6 +66,8 @@ _BEHIND = 100
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 # What makes a stretch be left out sooner: "the" as a share of its words, each time its line was told, chance.
 _WORD, _WORN, _CHANCE = 5.6, 0.004, 0.05
+# So much sooner goes what could be told of any scene than what belongs to this one.
+_ANYWHERE = 0.2
 _LAST = 10.0
 
 
@@ -134,17 +136,20 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
-    def more(self) -> list[Piece]:
-        """One more piece that may be left out, for a memory that is still too short; none when all is told."""
+    def more(self, crowded: Collection[str]) -> list[Piece]:
+        """One more piece for a memory that is still too short; none when all is told.
+
+        ``crowded`` are handles of the scene that it must not name.
+        """
         for beat, paragraph in _MORE:
-            line = self._next(beat, set())
+            line = self._next(beat, set(), crowded)
             if line is not None:
                 self._added += 1
                 return list(self._split(f"{beat}+", line, paragraph, _BEHIND + self._added))
         return []
 
-    def _next(self, beat: str, times: set[str]) -> str | None:
-        """The least told line of a beat that is not used yet.
+    def _next(self, beat: str, times: set[str], crowded: Collection[str] = ()) -> str | None:
+        """The least told line of a beat that is not used yet and names none of the ``crowded`` handles.
 
         Rather one of another later time than ``times``, and rather one that has no sentence told too often.
         """
@@ -153,7 +158,7 @@ class Outline:
             ranked = [lines[number] for number in self._uses.ranked(lines, self._rng)]
             start = self._skip % len(ranked) if ranked else 0
             self._left[beat] = ranked[start:] + ranked[:start]
-        free = [line for line in self._left[beat] if line not in self._used]
+        free = [line for line in self._left[beat] if line not in self._used and not _names(line, crowded)]
         good = (line for line in free if _time(line) not in times and not self._is_worn(line))
         line = next(good, None) or next((line for line in free if _time(line) not in times), next(iter(free), None))
         if line is not None:
@@ -180,7 +185,12 @@ class Outline:
     def _rank(self, line: str, told: Sequence[tuple[int, Sentence]]) -> float:
         size = sum(sentence.size for _, sentence in told) or 1.0
         share = _WORD * sum(sentence.articles for _, sentence in told) / size
+        share += 0.0 if line in self._frame.scene.beats.get("detail", ()) else _ANYWHERE
         return share + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
+
+
+def _names(line: str, handles: Collection[str]) -> bool:
+    return any(name in sentence.handles for sentence in sentences(line) for name in handles)
 
 
 def _time(line: str) -> str | None:
