@@ -30,16 +30,16 @@ _TURNING = (
         "detail?",
         "ambience?",
         "detail?",
+        "detail+",
+        "chat+",
+        "ambience+",
         "notice",
         "arrive",
         "body",
         "detail?",
-        "detail+",
-        "chat+",
-        "ambience+",
     ),
     ("think", "press", "act", "outcome"),
-    ("linger?", "detail?", "talk?", "close", "ambience?", "detail+", "talk+", "evening?", "evening+", "after", "night"),
+    ("linger?", "detail?", "talk?", "ambience?", "detail+", "talk+", "close", "evening?", "evening+", "after", "night"),
 )
 _PLAIN = (
     ("open", "ambience", "before?", "before?", "where?", "weather?", "setup", "detail?", "portrait?", "detail?"),
@@ -50,18 +50,26 @@ _PLAIN = (
         "small?",
         "talk?",
         "detail?",
-        "close",
         "ambience?",
         "linger?",
         "talk+",
+        "close",
         "evening?",
         "evening+",
         "after",
     ),
 )
-# What a memory is filled with when all of these are told, and in which paragraph: behind its other beats.
-_MORE = (("detail", 1), ("chat", 1), ("ambience", 1), ("before", 0), ("weather", 0), ("linger", 3), ("talk", 3))
-_BEHIND = 100
+# What a memory is filled with when all of these are told, in which paragraph, and where: behind what is told
+# before the trouble, ahead of the leave-taking.
+_MORE = (
+    ("detail", 0, 100),
+    ("chat", 0, 100),
+    ("ambience", 0, 100),
+    ("before", 0, 100),
+    ("weather", 0, 100),
+    ("linger", 3, -100),
+    ("talk", 3, -100),
+)
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 # What makes a stretch be left out sooner: "the" as a share of its words, each time its line was told, chance.
@@ -141,11 +149,11 @@ class Outline:
 
         ``crowded`` are handles of the scene that it must not name.
         """
-        for beat, paragraph in _MORE:
+        for beat, paragraph, place in _MORE:
             line = self._next(beat, set(), crowded)
             if line is not None:
                 self._added += 1
-                return list(self._split(f"{beat}+", line, paragraph, _BEHIND + self._added))
+                return list(self._split(f"{beat}+", line, paragraph, place + self._added))
         return []
 
     def _next(self, beat: str, times: set[str], crowded: Collection[str] = ()) -> str | None:
