@@ -91,11 +91,11 @@ class _Run(Generic[Result]):
     def end(self) -> None:
         """Let what is in flight finish (a second Ctrl-C drops it), and say what was used."""
         asking = self._asking
-        if asking is not None and self._thread.is_alive():
-            self._in_loop(asking.stop)
-            if asking.in_flight:
-                say(f"finishing {asking.in_flight} requests in flight; Ctrl-C again drops them")
         try:
+            if asking is not None and self._thread.is_alive():
+                self._in_loop(asking.stop)
+                if asking.in_flight:
+                    say(f"finishing {asking.in_flight} requests in flight; Ctrl-C again drops them")
             self._thread.join()
         except KeyboardInterrupt:
             if self._driving is not None:

@@ -85,7 +85,7 @@ def _asks(verb: str) -> bool:
 def test_what_the_readme_asks_of_the_release_in_the_repository_is_answered(words):
     done = subprocess.run([sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    assert done.stdout or done.stderr
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "releases.md"], ids=lambda page: page.name)
