@@ -2,7 +2,7 @@
 
 A text that holds none of the anchors of an expression does not have to be searched for it. An
 anchor set is a set of strings of which every match contains at least one; of several such sets the
-one is chosen that ordinary text contains least. ``tests/test_audits_anchors.py`` draws random matches
+one is chosen that ordinary text contains least. ``tests/test_audits_patterns.py`` draws random matches
 of every expression and looks for its anchors in them.
 
 Expressions are taken apart by the parser of ``re`` itself, so that both mean the same.
@@ -15,7 +15,7 @@ import itertools
 import math
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ import ahocorasick_rs
 MOST = 2_500
 """Strings of one set at most; what would be more is cut in two parts."""
 
-SHORTEST, LONGEST = 3, 20
+SHORTEST, LONGEST = 3, 12
 """Characters of an anchor; a longer one would only be a little rarer."""
 
 _CLASS = 16
@@ -42,10 +42,16 @@ _LETTERS = dict(
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of an expression: all strings it can be, where these are few, and its best anchor set."""
+    """A part of an expression.
+
+    ``exact`` are all strings it can be, where these are few; ``best`` is its best anchor set; of
+    ``ends`` every match of it has one at its end. One that is ``optional`` can be left out.
+    """
 
     exact: frozenset[str] | None
-    best: frozenset[str] | None
+    best: frozenset[str] | None = None
+    ends: frozenset[str] = _NOTHING
+    optional: bool = False
 
 
 @functools.cache
@@ -63,9 +69,15 @@ def _sequence(items: Iterable[Any]) -> _Part:
             run = frozenset(map("".join, itertools.product(run, part.exact)))
             continue
         best = _better(_better(best, run), part.best)
-        run = part.exact if part.exact is not None else _NOTHING
+        run = _ends([part, _Part(run)] if part.optional else [part])
         whole = False
-    return _Part(run if whole else None, _better(best, run))
+    return _Part(run if whole else None, _better(best, run), run)
+
+
+def _ends(parts: Iterable[_Part]) -> frozenset[str]:
+    """How a text ends behind one of the parts, or another."""
+    ends = frozenset(itertools.chain.from_iterable(part.exact or part.ends for part in parts))
+    return _NOTHING if "" in ends or len(ends) > MOST else ends
 
 
 def _flat(items: Iterable[Any]) -> Iterator[Any]:
@@ -79,17 +91,17 @@ def _flat(items: Iterable[Any]) -> Iterator[Any]:
 
 def _item(kind: Any, value: Any) -> _Part:
     if kind is sre.LITERAL:
-        return _Part(frozenset({chr(value)}), None)
+        return _Part(frozenset({chr(value)}))
     if kind is sre.IN:
         signs = _signs(value)
-        return _Part(frozenset(signs) if signs else None, None)
+        return _Part(frozenset(signs) if signs else None)
     if kind in _ZERO_WIDTH:
-        return _Part(_NOTHING, None)
+        return _Part(_NOTHING)
     if kind is sre.BRANCH:
         return _either([_sequence(branch) for branch in value[1]])
     if kind in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         return _repeated(*value)
-    return _Part(None, None)
+    return _Part(None)
 
 
 def _signs(items: Iterable[Any]) -> list[str] | None:
@@ -105,16 +117,15 @@ def _signs(items: Iterable[Any]) -> list[str] | None:
     return signs if len(signs) <= _CLASS else None
 
 
-def _either(parts: list[_Part]) -> _Part:
+def _either(parts: Sequence[_Part]) -> _Part:
     exact: frozenset[str] | None = None
     if all(part.exact is not None for part in parts):
         exact = frozenset(itertools.chain.from_iterable(part.exact or () for part in parts))
-        if len(exact) > MOST:
-            exact = None
+    if exact is not None and len(exact) > MOST:
+        exact = None
     sets = [_better(part.best, part.exact) for part in parts]
-    if any(each is None for each in sets):
-        return _Part(exact, None)
-    return _Part(exact, frozenset(itertools.chain.from_iterable(each or () for each in sets)))
+    best = None if None in sets else frozenset(itertools.chain.from_iterable(each or () for each in sets))
+    return _Part(exact, best, _ends(parts))
 
 
 def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
@@ -124,8 +135,8 @@ def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
         strings = itertools.chain.from_iterable(itertools.product(part.exact, repeat=count) for count in times)
         exact = frozenset(map("".join, strings))
         if len(exact) <= MOST:
-            return _Part(exact, None)
-    return _Part(None, _better(part.best, part.exact) if least else None)
+            return _Part(exact)
+    return _Part(None, _better(part.best, part.exact) if least else None, _ends([part]), optional=not least)
 
 
 def _better(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:

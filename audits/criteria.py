@@ -1,22 +1,20 @@
 """Criteria as data: the files ``audits/patterns/*.toml``, one a criterion, read and checked.
 
-A file says which fields of which table it reads, what a match means, and lists patterns: each an
-expression, the words it cannot match without (``anchors``), why it is there, and sentences it must
-hit and must miss. To add a pattern is to add an entry; ``tests/test_audits_patterns.py`` runs every
-sentence of every file, and proves the anchors.
+A file says which fields of which table it reads, what a match means, and lists patterns: each a few
+expressions, one a line, why they are there, and sentences they must hit and must miss. To add a
+pattern is to add an entry, or a line with its hits and misses; ``tests/test_audits_patterns.py`` runs
+every sentence of every file.
 
 Expressions see folded text (``audits.folding``): lower case, straight apostrophes, one space
 between words, ``\\n`` for the end of a paragraph. ``{name}`` stands for an entry of the file's
 ``[parts]``; ``{gap}`` is up to 80 characters within one sentence, ``{few}`` up to 30, ``{clause}`` up to 60
 without a comma, ``{given}`` a given name of ``given_names.txt``. An expression is only tried on
-sentences that hold one of its anchors (``audits.anchors`` finds them); where those are all too common
-a file may name better ones, with alternatives: ``(years|weeks) later``.
+sentences that hold one of its anchors, which ``audits.anchors`` finds in it.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -24,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audits import anchors
+from audits.expressions import Expression
 from schemas.errors import RequestError
 from schemas.findings import Severity
 
@@ -36,12 +34,12 @@ _PARTS = {"gap": r"[^.!?\n]{0,80}?", "few": r"[^.!?\n]{0,30}?", "clause": r"[^.!
 _NAMES = _HERE / "given_names.txt"
 
 _PART = re.compile(r"\{([a-z_]+)\}")
-_KEYS = {"name", "expression", "anchors", "why", "source", "unless", "unless_after", "hits", "misses", "voice"}
+_KEYS = {"name", "expressions", "why", "source", "unless", "unless_after", "hits", "misses", "voice"}
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One expression of a criterion.
+    """Expressions of a criterion that belong together; what they find overlapping each other is one match.
 
     ``unless`` is what, standing right before a match in its sentence, excuses it; ``unless_after`` what
     stands right after it. A group named ``words`` is what a finding points at (else all of the
@@ -53,8 +51,7 @@ class Pattern:
 
     code: str
     name: str
-    expression: re.Pattern[str]
-    given_anchors: tuple[str, ...]
+    expressions: tuple[Expression, ...]
     why: str
     source: str
     unless: re.Pattern[str] | None
@@ -62,19 +59,6 @@ class Pattern:
     voice: Voice
     hits: tuple[str, ...]
     misses: tuple[str, ...]
-
-    @property
-    def anchors(self) -> tuple[str, ...]:
-        """The words of which every match contains one: those of the file, else those of the expression.
-
-        Raises RequestError where there are none.
-        """
-        found = self.given_anchors or anchors.anchors(self.expression.pattern)
-        if not found:
-            where = _HERE / f"{self.code}.toml"
-            expected = "three letters or more that every match contains"
-            raise RequestError("expression without an anchor", where, row=self.name, expected=expected)
-        return found
 
 
 @dataclass(frozen=True)
@@ -145,15 +129,11 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
     odd = sorted(entry.keys() - _KEYS)
     if odd:
         raise RequestError(f"unknown key {odd[0]!r}", path, row=name, expected=f"one of {', '.join(sorted(_KEYS))}")
-    given = tuple(dict.fromkeys(word for anchor in entry.get("anchors", ()) for word in _expanded(anchor)))
-    if any(not word or word != word.lower() for word in given):
-        raise RequestError("wrong anchors", path, row=name, expected="words in lower case")
     before, after = entry.get("unless"), entry.get("unless_after", data.get("unless_after"))
     return Pattern(
         code=data["code"],
         name=name,
-        expression=_compiled(entry["expression"], parts, path, name),
-        given_anchors=given,
+        expressions=tuple(_expression(line, parts, path, name) for line in entry["expressions"].split("\n") if line),
         why=entry["why"],
         source=entry.get("source", data["source"]),
         unless=_compiled(f"(?:{before})$", parts, path, name) if before else None,
@@ -164,22 +144,31 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
     )
 
 
-def _expanded(anchor: str) -> Iterator[str]:
-    """The words of an anchor with alternatives: ``(years|weeks) later`` stands for two."""
-    parts = [part.split("|") for part in re.split(r"[()]", anchor)]
-    yield from map("".join, itertools.product(*parts))
+def _expression(line: str, parts: Mapping[str, str], path: Path, name: str) -> Expression:
+    """An expression that is well-formed and has anchors."""
+    found = Expression(_filled(line, parts, path, name))
+    try:
+        anchors = found.anchors
+    except re.error as error:
+        raise RequestError(f"malformed expression {line}", path, row=name, expected=str(error)) from None
+    if not anchors:
+        expected = "three letters or more that every match contains"
+        raise RequestError(f"expression without an anchor: {line}", path, row=name, expected=expected)
+    return found
 
 
-def _compiled(expression: str, parts: Mapping[str, str], path: Path, name: str) -> re.Pattern[str]:
+def _compiled(text: str, parts: Mapping[str, str], path: Path, name: str) -> re.Pattern[str]:
+    try:
+        return re.compile(_filled(text, parts, path, name))
+    except re.error as error:
+        raise RequestError(f"malformed expression {text}", path, row=name, expected=str(error)) from None
+
+
+def _filled(text: str, parts: Mapping[str, str], path: Path, name: str) -> str:
     def part(found: re.Match[str]) -> str:
         if found[1] not in parts:
-            raise RequestError(
-                f"unknown part {found[0]}", path, row=name, expected=f"one of {', '.join(sorted(parts))}"
-            )
+            expected = f"one of {', '.join(sorted(parts))}"
+            raise RequestError(f"unknown part {found[0]}", path, row=name, expected=expected)
         return f"(?:{_PART.sub(part, parts[found[1]])})"
 
-    flat = expression.replace("\n", "")  # line breaks are for the reader of the file
-    try:
-        return re.compile(_PART.sub(part, flat))
-    except re.error as error:
-        raise RequestError("malformed expression", path, row=name, expected=str(error)) from None
+    return _PART.sub(part, text)

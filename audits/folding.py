@@ -69,11 +69,8 @@ def unwrapped(text: str) -> str:
 
 
 def has_wrapped_lines(coded: bytes) -> bool:
-    """Whether a single line break stands in a text of one byte a character."""
-    import numpy as np
-
-    apart = np.diff(np.flatnonzero(np.frombuffer(coded, np.uint8) == ord("\n")), prepend=-9, append=len(coded) + 9) > 1
-    return bool((apart[1:] & apart[:-1]).any())
+    """Whether a line break stands alone, or a third one beside two, in a text of one byte a character."""
+    return coded.count(b"\n") != 2 * coded.count(b"\n\n")
 
 
 def _squeezed(text: str) -> Folded:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import ahocorasick_rs
 
 from audits.criteria import Criterion, Pattern, Voice
+from audits.expressions import Expression
 from audits.folding import BREAK, ODD_BLANKS, Folded, fold, has_wrapped_lines, plain, unwrapped
 from audits.speech import Quotations
 
@@ -48,18 +49,26 @@ class Match(NamedTuple):
     name: str
 
 
+class Sought(NamedTuple):
+    """An expression, and the pattern it is one of."""
+
+    expression: Expression
+    pattern: Pattern
+
+
 class Matcher:
     """All patterns of some criteria, compiled together."""
 
     def __init__(self, criteria: Collection[Criterion]) -> None:
-        self._patterns = [pattern for criterion in criteria for pattern in criterion.patterns]
-        users: dict[str, list[int]] = {}
-        for number, pattern in enumerate(self._patterns):
-            for anchor in pattern.anchors:
-                users.setdefault(anchor, []).append(number)
+        patterns = [pattern for criterion in criteria for pattern in criterion.patterns]
+        self._sought = [Sought(expression, pattern) for pattern in patterns for expression in pattern.expressions]
+        users: dict[bytes, list[int]] = {}
+        for number, sought in enumerate(self._sought):
+            for anchor in sought.expression.anchors:
+                users.setdefault(_coded(anchor), []).append(number)
         self._users = list(users.values())
-        self._codes = [frozenset(self._patterns[number].code for number in numbers) for numbers in users.values()]
-        words = [_coded(word) for word in (*users, *ODD_BLANKS)]
+        self._codes = [frozenset(self._sought[number].pattern.code for number in numbers) for numbers in self._users]
+        words = [*users, *map(_coded, ODD_BLANKS)]
         self._automaton = ahocorasick_rs.BytesAhoCorasick(words, implementation=ahocorasick_rs.Implementation.DFA)
 
     def scan(self, texts: Sequence[str], quoted: Sequence[Quotations] | None = None) -> list[Match]:
@@ -68,7 +77,7 @@ class Matcher:
         found: set[Match] = set()
         for first, last in _batches(texts):
             found.update(self._scan_batch(texts, known, first, last))
-        return sorted(found)
+        return _apart(found)
 
     def count(self, quoted: Sequence[Quotations], needed: Mapping[str, tuple[int, float]]) -> list[dict[str, int]]:
         """Matches per code and text, counted up to the number needed from a share of the text's length on."""
@@ -77,21 +86,22 @@ class Matcher:
     def _count(self, quoted: Quotations, needed: Mapping[str, tuple[int, float]]) -> dict[str, int]:
         folded = fold("\n\n" + quoted.text)
         least = {code: int(share * len(quoted.text)) for code, (_, share) in needed.items()}
-        seen: dict[str, set[int]] = {code: set() for code in needed}
+        seen: dict[str, set[Match]] = {code: set() for code in needed}
         enough: set[str] = set()
-        for pattern, window in self._candidates(folded.text, _coded(folded.text), enough=enough):
-            code, found = pattern.code, seen[pattern.code]
+        for sought, window in self._candidates(folded.text, _coded(folded.text), enough=enough):
+            pattern = sought.pattern
+            code = pattern.code
             if folded.at(window.base + window.end) - _OPENING < least[code]:
                 continue
-            for match in window.matches(pattern):
-                start, end = _place(pattern, match, window, folded, _OPENING)
+            for match in window.matches(sought):
+                start, end = _place(match, window, folded, _OPENING)
                 if start >= least[code] and hears(pattern.voice, quoted, start, end):
-                    found.add(start)
-            if len(found) >= needed[code][0]:
+                    seen[code].add(Match(0, start, end, code, pattern.name))
+            if len(seen[code]) >= needed[code][0] and len(_apart(seen[code])) >= needed[code][0]:
                 enough.add(code)
                 if len(enough) == len(needed):
                     break
-        return {code: len(found) for code, found in seen.items()}
+        return {code: len(_apart(found)) for code, found in seen.items()}
 
     def _scan_batch(self, texts: Sequence[str], quoted: Sequence[Quotations], first: int, last: int) -> Iterator[Match]:
         joined = plain("\n\n".join(["", *texts[first:last]]))
@@ -111,9 +121,9 @@ class Matcher:
     def _candidates(
         self, text: str, coded: bytes, anchors: Sequence[Anchor] | None = None, enough: Collection[str] = ()
     ) -> Iterator[Candidate]:
-        """Patterns whose anchor stands in a sentence, with the sentence; each pattern once a sentence.
+        """Expressions whose anchor stands in a sentence, with the sentence; each expression once a sentence.
 
-        Patterns of the codes that are in ``enough`` by then are passed over.
+        Those of the codes that are in ``enough`` by then are passed over.
         """
         # Lower case is cheap for all of an ASCII text, and dear for others: of those only sentences are lowered.
         lower = coded.decode("ascii") if text.isascii() else None
@@ -126,9 +136,10 @@ class Matcher:
                 window = _window(text, lower, start, end)
                 done.clear()
             for number in self._users[anchor]:
-                if number not in done and self._patterns[number].code not in enough:
+                sought = self._sought[number]
+                if number not in done and sought.pattern.code not in enough:
                     done.add(number)
-                    yield self._patterns[number], window
+                    yield sought, window
 
     def _anchors(self, coded: bytes) -> list[Anchor]:
         return self._automaton.find_matches_as_indexes(coded, overlapping=True)
@@ -146,17 +157,17 @@ class _Window(NamedTuple):
     end: int
     until: int
 
-    def matches(self, pattern: Pattern) -> Iterator[re.Match[str]]:
-        """Matches of a pattern that nothing before or after them excuses."""
-        for found in pattern.expression.finditer(self.text, self.start, self.end):
-            after, before = pattern.unless_after, pattern.unless
+    def matches(self, sought: Sought) -> Iterator[re.Match[str]]:
+        """Matches of an expression that nothing before or after them excuses."""
+        after, before = sought.pattern.unless_after, sought.pattern.unless
+        for found in sought.expression.matches(self.text, self.start, self.end):
             if after is not None and after.match(self.text, found.end(), self.end):
                 continue
             if before is None or not before.search(self.text, self.start, found.start()):
                 yield found
 
 
-Candidate = tuple[Pattern, _Window]
+Candidate = tuple[Sought, _Window]
 
 
 def _matches(
@@ -166,14 +177,27 @@ def _matches(
     starts = [_OPENING]
     for each in quoted[:-1]:
         starts.append(starts[-1] + len(each.text) + _OPENING)
-    for pattern, window in candidates:
-        for match in window.matches(pattern):
-            which = bisect_right(starts, folded.at(window.base + _span(pattern, match)[0])) - 1
-            start, end = _place(pattern, match, window, folded, starts[which])
-            if _capital(pattern, match, window, folded, quoted[which].text, starts[which]) and hears(
+    for sought, window in candidates:
+        pattern = sought.pattern
+        for match in window.matches(sought):
+            which = bisect_right(starts, folded.at(window.base + _span(match)[0])) - 1
+            start, end = _place(match, window, folded, starts[which])
+            if _capital(match, window, folded, quoted[which].text, starts[which]) and hears(
                 pattern.voice, quoted[which], start, end
             ):
                 yield Match(first + which, start, end, pattern.code, pattern.name)
+
+
+def _apart(found: Collection[Match]) -> list[Match]:
+    """Matches in order; of those of a pattern that overlap the one that begins first, and is the longest."""
+    kept: list[Match] = []
+    ends: dict[tuple[int, str, str], int] = {}
+    for match in sorted(found, key=lambda match: (match.text, match.start, -match.end, match.code, match.name)):
+        which = (match.text, match.code, match.name)
+        if match.start >= ends.get(which, 0):
+            ends[which] = match.end
+            kept.append(match)
+    return kept
 
 
 def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
@@ -193,21 +217,21 @@ def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
     return _Window(text[base:high].lower(), base, low - base, high - base, until)
 
 
-def _span(pattern: Pattern, found: re.Match[str]) -> tuple[int, int]:
+def _span(found: re.Match[str]) -> tuple[int, int]:
     """The group named ``words``, where it is part of the match; else all of the match."""
-    pointed = "words" in pattern.expression.groupindex and found.start("words") >= 0
+    pointed = "words" in found.re.groupindex and found.start("words") >= 0
     return found.span("words") if pointed else found.span()
 
 
-def _place(pattern: Pattern, found: re.Match[str], window: _Window, folded: Folded, base: int) -> tuple[int, int]:
+def _place(found: re.Match[str], window: _Window, folded: Folded, base: int) -> tuple[int, int]:
     """What a match points at, in the original text that begins at ``base``."""
-    start, end = _span(pattern, found)
+    start, end = _span(found)
     return folded.at(window.base + start) - base, folded.at(window.base + end) - base
 
 
-def _capital(pattern: Pattern, found: re.Match[str], window: _Window, folded: Folded, original: str, base: int) -> bool:
+def _capital(found: re.Match[str], window: _Window, folded: Folded, original: str, base: int) -> bool:
     """Whether a group named ``capital`` begins with one in the original; True without such a group."""
-    if "capital" not in pattern.expression.groupindex or found.start("capital") < 0:
+    if "capital" not in found.re.groupindex or found.start("capital") < 0:
         return True
     return original[folded.at(window.base + found.start("capital")) - base].isupper()
 
