@@ -5,7 +5,7 @@ request is wrong. ``--json`` prints ``{"rows", "counts", "findings", "skipped"}`
 
     python -m audits --benchmark heart --table memories
     python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective --json
-    python -m audits --benchmark heart --table scenarios --release releases/frozen/heart/0.1.0
+    python -m audits --benchmark heart --table scenarios --release heart@0.1.0
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from models.backends import add_backend_arguments
 from schemas.command import DEFAULT_WORKSPACE, DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
+from schemas.rows import read_jsonl
+from schemas.sources import Source, add_source, source
 from schemas.tables import Row, benchmark
+
+RELATED = ("ledgers", "characters", "preferences")
+"""Tables that audits look things up in, where there are rows of them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,15 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Audit the rows of a table: find what is wrong with the text, and say which words, which rule, whose rule.",
         "python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective length",
     )
-    made.set_defaults(workspace=None)  # whether it was given decides if a file's rows are held against its ledgers
+    add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="which benchmark the rows belong to")
     made.add_argument("--table", required=True, metavar="T", help="decisions, memories, scenarios or users")
-    made.add_argument("--release", type=Path, metavar="PATH", help="audit a frozen release instead of a workspace")
     made.add_argument(
         "--rows",
         type=Path,
         metavar="FILE.jsonl",
-        help="audit a file of rows instead; with --workspace, beside the ledgers there",
+        help="audit a file of rows instead; with --workspace or --release, beside the ledgers there",
     )
     made.add_argument("--only", nargs="+", metavar="CODE", help="these codes or families only, e.g. perspective")
     made.add_argument("--across", action="store_true", help="also find duplicates over stages and characters")
@@ -100,31 +104,24 @@ def _table(arguments: argparse.Namespace) -> str:
 
 
 def _read(arguments: argparse.Namespace, table: str) -> dict[str, list[Row]]:
-    from audits.sources import from_file, from_release, from_workspace, looked_up
+    named = arguments.release is not None or arguments.workspace is not None
+    if arguments.rows is None:
+        found = source(arguments)
+        return {**_looked_up(found), table: list(found.rows(table))}
+    return {**(_looked_up(source(arguments)) if named else {}), table: list(read_jsonl(arguments.rows))}
 
-    chosen = benchmark(arguments.benchmark)
-    if arguments.release is not None and (arguments.rows is not None or arguments.workspace is not None):
-        raise RequestError("two sources", expected="--release alone, or --rows and --workspace", mend="Leave one out")
-    if arguments.release is not None:
-        return from_release(arguments.release, chosen, table)
-    if arguments.rows is not None:
-        beside = looked_up(arguments.workspace, chosen) if arguments.workspace is not None else {}
-        return {**beside, **from_file(arguments.rows, table)}
-    return from_workspace(arguments.workspace or DEFAULT_WORKSPACE, chosen, table)
+
+def _looked_up(found: Source) -> dict[str, list[Row]]:
+    return {name: found.if_any(name) for name in RELATED}
 
 
 def _across(rows: Sequence[Row], known: Sequence[Finding], processes: int) -> list[Finding]:
-    """Duplicates over all rows, without the pairs that were found within their window."""
+    """Duplicates over all rows, without the rows that were found within their window."""
     from audits import duplicates
 
-    within = {(finding.row_id, _kept(finding)) for finding in known if finding.code == duplicates.CODE}
+    within = {finding.row_id for finding in known if finding.code == duplicates.CODE}
     found = duplicates.findings(rows, processes=processes, across=True)
-    return [finding for finding in found if (finding.row_id, _kept(finding)) not in within]
-
-
-def _kept(finding: Finding) -> str:
-    """The row that a duplicate is kept for, which its message names first."""
-    return finding.message.split(",")[0]
+    return [finding for finding in found if finding.row_id not in within]
 
 
 def _deep(

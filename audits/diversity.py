@@ -29,8 +29,8 @@ from dataclasses import asdict, dataclass
 from audits.columns import Column, column
 from schemas import command
 from schemas.errors import RequestError
+from schemas.sources import add_source, source
 from schemas.tables import Row
-from schemas.workspace import Workspace
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ORDERS = (1, 2, 3, 4)
@@ -152,6 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Lexical diversity of a text column: Dist-1, Dist-2, Ent-4, Self-BLEU, by unit, then the mean.",
         "python -m audits.diversity --benchmark heart --table memories --field content_full --by character_id,stage",
     )
+    add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
     made.add_argument("--table", required=True, metavar="T", help="table")
     made.add_argument("--field", required=True, metavar="PATH", help="text column, dotted, through lists as well")
@@ -162,11 +163,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    workspace = Workspace(arguments.workspace, arguments.benchmark)
-    table = workspace.benchmark.table(arguments.table)
+    opened = source(arguments)
+    table = opened.benchmark.table(arguments.table)
     field = column(arguments.field, table.schema)
     grouped = arguments.by.split(",") if arguments.by else table.key if field.in_list else ()
-    units = _units(workspace.rows(table.name), field, [column(path, table.schema) for path in grouped])
+    units = _units(opened.rows(table.name), field, [column(path, table.schema) for path in grouped])
     if not units:
         raise RequestError("no text", f"table {table.name}", field=arguments.field, mend="Build or import it first")
     found = asdict(measure(units.values()))

@@ -4,7 +4,8 @@ HEART-BENCH appendix B.4, criterion 4: cosine above 0.85 over TF-IDF vectors of 
 a character's developmental window. The pairs are exactly those of scikit-learn's ``TfidfVectorizer``
 (default settings) fitted on each window: the weight of a word depends on the texts it stands among.
 ``--across`` makes all rows one window, over stages and characters, which is no rule of the paper:
-its findings are warnings. Of two rows the earlier is kept, then the more intense, then the lower id.
+its findings are warnings. Of two rows the earlier is kept, then the more intense, then the lower id;
+a row that several are nearly the same as is found once, with all of them.
 
     python -m audits.duplicates --benchmark heart --json
     python -m audits.duplicates --benchmark heart --rows mine.jsonl --window character_id --field content_full
@@ -27,8 +28,8 @@ from schemas import command
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.rows import read_jsonl
-from schemas.tables import Row
-from schemas.workspace import Workspace
+from schemas.sources import add_source, source
+from schemas.tables import Row, benchmark, memory_stage
 
 __all__ = ["CODE", "MEMORIES", "THRESHOLD", "Scope", "cosine_pairs", "cosines", "findings"]
 
@@ -36,6 +37,9 @@ CODE = "duplicate.semantic"
 THRESHOLD = 0.85
 
 _INTENSITY = "emotion_signature.intensity"
+_REASONS = ("the earlier", "the more intense", "the lower id")
+_TOLD = 20
+"""Rows that a message names beside the kept one; a text that stands there a thousand times has more."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ MEMORIES = Scope()
 def findings(
     rows: Sequence[Row], processes: int = 1, across: bool = False, scope: Scope = MEMORIES, threshold: float = THRESHOLD
 ) -> list[Finding]:
-    """One finding a pair above the threshold, on the row to drop; the message names the row to keep.
+    """One finding a row to drop; the message names the row to keep, and the others it is nearly the same as.
 
     ``processes`` windows are compared side by side; the result does not depend on it. Rows without
     text in the field are not compared: a missing field is another audit's finding. Raises RequestError
@@ -65,7 +69,7 @@ def findings(
 
     def search(window: Sequence[Subject]) -> list[Finding]:
         pairs = cosine_pairs([each.row[scope.field] for each in window], threshold, inside)
-        return [_finding(window[one], window[other], cosine, scope, threshold, across) for one, other, cosine in pairs]
+        return [_finding(found, scope, threshold, across) for found in _copies(window, pairs)]
 
     with one_blas_thread():
         return in_order(found for window in spread(search, windows, processes) for found in window)
@@ -76,39 +80,81 @@ def _windows(rows: Sequence[Row], scope: Scope, across: bool) -> list[list[Subje
     windows: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
     for each in subjects(scope.table, scope.key, rows, 0):
         if isinstance(each.row.get(scope.field), str):
-            windows[() if across else tuple(str(each.row.get(column)) for column in scope.window)].append(each)
+            windows[() if across else _window(each, scope)].append(each)
     return [window for window in windows.values() if len(window) > 1]
 
 
-def _finding(one: Subject, other: Subject, cosine: float, scope: Scope, threshold: float, across: bool) -> Finding:
-    (kept, dropped), why = _keeper(one, other)
-    where = "across all rows" if across else ", ".join(str(dropped.row.get(column)) for column in scope.window)
-    text = dropped.row[scope.field]
+def _window(subject: Subject, scope: Scope) -> tuple[str, ...]:
+    """What a row has in the window's columns, "" for what it lacks; a stage that is not told is that of the age."""
+    told = {column: subject.row.get(column) for column in scope.window}
+    if "stage" in told and told["stage"] is None:
+        told["stage"] = _stage(subject.number("age"))
+    return tuple("" if value is None else str(value) for value in told.values())
+
+
+def _stage(age: float | None) -> str | None:
+    try:
+        return None if age is None else str(memory_stage(int(age))["id"])
+    except ValueError:
+        return None
+
+
+@dataclass
+class _Copy:
+    """A row to drop, the best row it is nearly the same as, how alike they are; and the other such rows.
+
+    The best one ``stays`` unless it has to be dropped for a third.
+    """
+
+    dropped: Subject
+    kept: Subject
+    stays: bool
+    cosine: float
+    others: list[tuple[str, float]]
+    more: int = 0
+
+
+def _copies(window: Sequence[Subject], pairs: Sequence[tuple[int, int, float]]) -> list[_Copy]:
+    """The rows that a better one is nearly the same as; kept for it is the best that has to be dropped for none."""
+    rank = {number: place for place, number in enumerate(sorted(range(len(window)), key=lambda n: _rank(window[n])))}
+    ranked = [((one, other) if rank[one] < rank[other] else (other, one), cosine) for one, other, cosine in pairs]
+    dropped = {worse for (_, worse), _ in ranked}
+    ranked.sort(key=lambda pair: (pair[0][0] in dropped, rank[pair[0][0]]))
+    found: dict[int, _Copy] = {}
+    for (better, worse), cosine in ranked:
+        if worse not in found:
+            found[worse] = _Copy(window[worse], window[better], better not in dropped, cosine, [])
+        elif len(found[worse].others) < _TOLD:
+            found[worse].others.append((window[better].id, cosine))
+        else:
+            found[worse].more += 1
+    return list(found.values())
+
+
+def _rank(subject: Subject) -> tuple[float, float, str]:
+    """Lowest for the row to keep: the earlier, then the more intense, then the lower id; nothing told comes last."""
+    return _or_last(subject.number("age")), _or_last(subject.number(_INTENSITY), -1), subject.id
+
+
+def _finding(found: _Copy, scope: Scope, threshold: float, across: bool) -> Finding:
+    one, other = _rank(found.kept), _rank(found.dropped)
+    why = next((name for name, a, b in zip(_REASONS, one, other, strict=True) if a != b), "the first")
+    where = "across all rows" if across else ", ".join(filter(None, _window(found.dropped, scope)))
+    also = [f"{row_id} {cosine:.4f}" for row_id, cosine in found.others] + [f"{found.more:,} more"] * (found.more > 0)
+    text = found.dropped.row[scope.field]
     return Finding(
         code=CODE,
         table=scope.table,
-        row_id=dropped.id,
+        row_id=found.dropped.id,
         field=scope.field,
         severity="warning" if across else "error",
         span=(0, len(text)),
         text=printable(text),
-        message=f"nearly the same as {kept.id}, which is kept as {why}: "
-        f"TF-IDF cosine {cosine:.4f} > {threshold:g} ({where})",
+        message=f"nearly the same as {found.kept.id}, which is {'kept as ' if found.stays else ''}{why}: "
+        f"TF-IDF cosine {found.cosine:.4f} > {threshold:g}{f' ({where})' if where else ''}"
+        f"{'; also as ' if also else ''}{', '.join(also)}",
         source=OURS if across else "HEART-BENCH appendix B.4 (4)",
     )
-
-
-def _keeper(one: Subject, other: Subject) -> tuple[tuple[Subject, Subject], str]:
-    """The two rows, the one to keep first, and why it is that one; what has no age or intensity comes last."""
-    reasons = (
-        ("the earlier", _or_last(one.number("age")), _or_last(other.number("age"))),
-        ("the more intense", _or_last(one.number(_INTENSITY), -1), _or_last(other.number(_INTENSITY), -1)),
-        ("the lower id", one.id, other.id),
-    )
-    for why, first, second in reasons:
-        if first != second:
-            return ((one, other) if first < second else (other, one)), why  # type: ignore[operator]
-    return (one, other), "the first"
 
 
 def _or_last(value: float | None, sign: int = 1) -> float:
@@ -122,6 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Find rows that tell the same text again: TF-IDF cosine above a threshold within a window.",
         "python -m audits.duplicates --benchmark heart --json",
     )
+    add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark whose table is read")
     made.add_argument("--table", default=MEMORIES.table, metavar="T", help="table (default: memories)")
     made.add_argument("--rows", type=Path, metavar="FILE", help="read this JSON Lines file instead of the workspace")
@@ -155,11 +202,8 @@ def _count(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    workspace = Workspace(arguments.workspace, arguments.benchmark)
-    table = workspace.benchmark.table(arguments.table)
-    if arguments.rows is None and not workspace.keys(table.name):
-        raise RequestError("no rows", workspace.path(table.name).parent, mend="Build or import the table first")
-    rows = list(read_jsonl(arguments.rows) if arguments.rows else workspace.rows(table.name))
+    table = benchmark(arguments.benchmark).table(arguments.table)
+    rows = list(read_jsonl(arguments.rows) if arguments.rows else source(arguments).rows(table.name))
     scope = Scope(table.name, table.key, arguments.field, tuple(filter(None, arguments.window.split(","))))
     compared = sum(isinstance(row.get(scope.field), str) for row in rows)
     if rows and not compared:
@@ -178,7 +222,7 @@ def _run(arguments: argparse.Namespace) -> int:
         )
     for finding in found:
         command.say(f"{finding.row_id}  {finding.message}", quiet=arguments.quiet or arguments.json)
-    command.say(f"{len(found)} pairs in {compared} of {len(rows)} rows", quiet=arguments.quiet)
+    command.say(f"{len(found)} of {compared} rows with text repeat another ({len(rows)} rows)", quiet=arguments.quiet)
     return command.FINDINGS if found else command.DONE
 
 

@@ -22,8 +22,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from audits.columns import Column, column, columns
 from schemas import command
 from schemas.errors import RequestError
+from schemas.sources import add_source, source
 from schemas.tables import Row, Table
-from schemas.workspace import Workspace
 
 _WIDTH = 12  # values shown of a column
 
@@ -101,6 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "How evenly the values of a column are spread: Shannon entropy over that of the distinct values seen.",
         "python -m audits.evenness --benchmark personalens-published --table users --json",
     )
+    add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
     made.add_argument("--table", required=True, metavar="T", help="table; users: a row a preference type")
     made.add_argument(
@@ -110,13 +111,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    workspace = Workspace(arguments.workspace, arguments.benchmark)
-    table = workspace.benchmark.table(arguments.table)
+    found = source(arguments)
+    table = found.benchmark.table(arguments.table)
     by_preference = table.name == "users" and arguments.column is None
     asked = [] if by_preference else _columns(table, arguments.column)
-    rows = _read(workspace, table.name)
+    rows = list(found.rows(table.name))
     if by_preference:
-        measured = preferences(rows, _read(workspace, "preferences"))
+        measured = preferences(rows, list(found.rows("preferences")))
     else:
         measured = [spread(rows, each) for each in asked]
     if arguments.json:
@@ -138,14 +139,6 @@ def _columns(table: Table, path: str | None) -> list[Column]:
     if not found:
         raise RequestError("no column of a closed list", f"table {table.name}", mend="Name a column with --column")
     return found
-
-
-def _read(workspace: Workspace, table: str) -> list[Row]:
-    folder = workspace.path(table).parent
-    rows = list(workspace.rows(table))
-    if not rows:
-        raise RequestError("no rows", folder, mend="Build or import the table first")
-    return rows
 
 
 def _show(measured: Sequence[Row], items: int, table: str) -> None:

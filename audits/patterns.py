@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -37,6 +37,8 @@ _OPENING = 2
 _STOP = re.compile(f"[.!?{BREAK}]")
 
 Anchor = tuple[int, int, int]
+Counts = Callable[[str, int], bool]
+"""Whether a match of a code round a place of the searched text is still of interest."""
 
 
 class Match(NamedTuple):
@@ -88,11 +90,13 @@ class Matcher:
         least = {code: int(share * len(quoted.text)) for code, (_, share) in needed.items()}
         seen: dict[str, set[Match]] = {code: set() for code in needed}
         enough: set[str] = set()
-        for sought, window in self._candidates(folded.text, _coded(folded.text), enough=enough):
+
+        def counts(code: str, anchor: int) -> bool:
+            return code not in enough and folded.at(anchor) + REACH >= least[code]
+
+        for sought, window in self._candidates(folded.text, _coded(folded.text), counts=counts):
             pattern = sought.pattern
             code = pattern.code
-            if folded.at(window.base + window.end) - _OPENING < least[code]:
-                continue
             for match in window.matches(sought):
                 start, end = _place(match, window, folded, _OPENING)
                 if start >= least[code] and hears(pattern.voice, quoted, start, end):
@@ -119,25 +123,25 @@ class Matcher:
         yield from _matches(self._candidates(joined, coded, anchors), Folded(joined), quoted[first:last], first)
 
     def _candidates(
-        self, text: str, coded: bytes, anchors: Sequence[Anchor] | None = None, enough: Collection[str] = ()
+        self, text: str, coded: bytes, anchors: Sequence[Anchor] | None = None, counts: Counts | None = None
     ) -> Iterator[Candidate]:
         """Expressions whose anchor stands in a sentence, with the sentence; each expression once a sentence.
 
-        Those of the codes that are in ``enough`` by then are passed over.
+        Anchors at places where their code does not count are passed over.
         """
         # Lower case is cheap for all of an ASCII text, and dear for others: of those only sentences are lowered.
         lower = coded.decode("ascii") if text.isascii() else None
         window: _Window | None = None
         done: set[int] = set()
         for anchor, start, end in self._anchors(coded) if anchors is None else anchors:
-            if anchor >= len(self._users) or (enough and self._codes[anchor].issubset(enough)):
+            if anchor >= len(self._users) or (counts and not any(counts(code, start) for code in self._codes[anchor])):
                 continue
             if window is None or start >= window.until:
                 window = _window(text, lower, start, end)
                 done.clear()
             for number in self._users[anchor]:
                 sought = self._sought[number]
-                if number not in done and sought.pattern.code not in enough:
+                if number not in done:
                     done.add(number)
                     yield sought, window
 

@@ -26,8 +26,8 @@ from audits.rates import Rate, rate
 from schemas import command
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
+from schemas.sources import add_source, source
 from schemas.tables import Row
-from schemas.workspace import Workspace
 
 _DOUBT = 0.01  # p-values below are findings
 _EVERY = "*"  # row id of a finding on the table as a whole
@@ -250,22 +250,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Can the questions be answered without what they ask about? Letters, lengths, distractors, words, solvers.",
         "python -m audits.shortcuts --benchmark heart-published --json",
     )
+    add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark with tables mcqs and mcq_keys")
     made.add_argument("--no-solvers", action="store_true", help="leave out the three solvers")
     return command.run(_run, made, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    workspace = Workspace(arguments.workspace, arguments.benchmark)
+    found = source(arguments)
     for table in ("mcqs", "mcq_keys"):
-        workspace.benchmark.table(table)
-
-    def rows(table: str) -> list[Row]:
-        return list(workspace.rows(table)) if table in workspace.benchmark.tables else []
-
+        found.benchmark.table(table)
     # Profiles of the published characters were not released: that benchmark has no such table.
-    known = poles(rows("characters")) if "characters" in workspace.benchmark.tables else published_poles()
-    report = measure(rows("mcqs"), rows("mcq_keys"), rows("decisions"), known, not arguments.no_solvers)
+    known = poles(found.if_any("characters")) if "characters" in found.benchmark.tables else published_poles()
+    questions, keys = list(found.rows("mcqs")), list(found.rows("mcq_keys"))
+    report = measure(questions, keys, found.if_any("decisions"), known, not arguments.no_solvers)
     if arguments.json:
         command.print_json({"benchmark": arguments.benchmark, "counts": counts(report.findings), **_document(report)})
     if not arguments.quiet and not arguments.json:

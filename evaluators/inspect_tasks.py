@@ -36,7 +36,7 @@ from evaluators.parsing import read_choice
 from evaluators.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, choice_request
 from evaluators.settings import Setting, retrieve
 from releases import open_release
-from releases.names import FROZEN
+from schemas.release_names import FROZEN
 
 
 @task  # type: ignore[untyped-decorator,unused-ignore]

@@ -17,9 +17,9 @@ from models.backends import BackendSettings, add_asking_arguments
 from models.prices import read_prices
 from models.roles import read_roles
 from releases import Release
-from releases.names import FROZEN
 from schemas.command import DEFAULT_SEED
 from schemas.errors import RequestError, unknown
+from schemas.release_names import FROZEN
 
 OFFLINE = "offline:"
 

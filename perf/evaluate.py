@@ -37,8 +37,8 @@ def made_up(root: Path) -> Path:
     from builders.personas import load_characters
     from builders.scenarios import main as write_scenarios
     from releases.freeze import Plan, freeze
-    from releases.names import parse_name
     from schemas.ids import question_id
+    from schemas.release_names import parse_name
     from schemas.workspace import Workspace
 
     write_scenarios(["--workspace", str(root / "work"), "--quiet"])

@@ -30,11 +30,11 @@ from perf.harness import Comparison, Promise, Timed, main
 from perf.lives import CHARACTERS, EACH, write_heart
 from releases.freeze import Plan, freeze
 from releases.gate import check
-from releases.names import parse_name
 from releases.opening import Release, load, open_release
 from releases.parquet import write_table
 from releases.source import rows_in_order
 from releases.verify import verify
+from schemas.release_names import parse_name
 from schemas.tables import benchmark
 from schemas.workspace import Workspace
 from validators import check as validate

@@ -22,12 +22,12 @@ from typing import Any
 
 from releases.figures import Bar, Figure, number
 from releases.manifest import Manifest
-from releases.names import FROZEN, add_release, locate
 from releases.opening import open_release
 from releases.parquet import SPLIT
 from releases.query import examples
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError
+from schemas.release_names import FROZEN, add_release, locate
 from schemas.rows import write_whole
 from schemas.tables import record_schema
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from releases.content import columns
-from releases.names import add_frozen
 from releases.opening import Release, open_release
 from releases.versioning import Effect, required, roles
 from schemas.command import DONE, FINDINGS, print_json, say
+from schemas.release_names import add_frozen
 from schemas.tables import Row
 
 HELP = "compare two releases"

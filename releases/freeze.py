@@ -29,7 +29,6 @@ from releases.diff import diff
 from releases.figures import bars, draw
 from releases.frontmatter import head
 from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
-from releases.names import MANIFEST, Name, add_frozen, newest_below, parse_name
 from releases.opening import Release, open_release
 from releases.parquet import write_table
 from releases.placing import aside, clear, place, writing
@@ -41,6 +40,7 @@ from schemas.arrow import arrow_schema
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import MachineError, RequestError
 from schemas.findings import Finding, counts
+from schemas.release_names import MANIFEST, Name, add_frozen, newest_below, parse_name
 from schemas.tables import Table
 from schemas.workspace import Workspace
 

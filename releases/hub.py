@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from releases.manifest import Manifest, decode
-from releases.names import MANIFEST, parse_version
 from releases.opening import Release
 from schemas.errors import MachineError, RequestError
+from schemas.release_names import MANIFEST, parse_version
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationCopy, HfApi

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from releases.names import Name, add_frozen, add_release, benchmarks, versions
 from releases.opening import Release, open_release
 from releases.query import views
 from releases.verify import read_manifest
 from schemas.command import DONE, FINDINGS, print_json, say
+from schemas.release_names import Name, add_frozen, add_release, benchmarks, versions
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from releases.manifest import Manifest, Problem
-from releases.names import FROZEN, Name, Version, locate, parse_name, parse_version
 from releases.parquet import read_batches
 from releases.verify import file_problems, misnamed, read_manifest
 from schemas.errors import RequestError, unknown
+from schemas.release_names import FROZEN, Name, Version, locate, parse_name, parse_version
 from schemas.tables import Row
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from urllib.parse import unquote, urlsplit
 
 from releases import hub, stores
 from releases.manifest import Manifest
-from releases.names import MANIFEST, add_release
 from releases.opening import Release, open_release
 from releases.sign import SIGNATURE
 from releases.verify import verify
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
+from schemas.release_names import MANIFEST, add_release
 
 HELP = "publish a release to a folder, a hub or an object store"
 EXAMPLE = "python -m releases publish heart@0.1.0 --to file:///srv/datasets --yes"

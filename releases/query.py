@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from releases.names import FROZEN, add_frozen, locate
 from releases.opening import Release, open_release
 from releases.output import FORMATS, write_result
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
+from schemas.release_names import FROZEN, add_frozen, locate
 
 if TYPE_CHECKING:
     import duckdb

@@ -22,12 +22,12 @@ from typing import Any
 
 from releases.content import ContentDigest, to_batch
 from releases.diff import TableDiff, compare_rows
-from releases.names import add_release
 from releases.opening import Release, open_release
 from releases.parquet import ROWS_PER_GROUP
 from releases.source import rows_in_order
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import MachineError, RequestError
+from schemas.release_names import add_release
 from schemas.tables import Row
 from schemas.version import code_digest, package_version
 from schemas.workspace import Workspace

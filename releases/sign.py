@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from releases.manifest import Problem
-from releases.names import MANIFEST, add_release, locate
 from releases.placing import opened
 from schemas.command import DONE, print_json, say
 from schemas.errors import MachineError, RequestError
+from schemas.release_names import MANIFEST, add_release, locate
 from schemas.rows import write_whole
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from releases.manifest import Manifest, decode
-from releases.names import MANIFEST
 from releases.opening import Release
 from releases.placing import aside, clear, place, writing
 from releases.verify import read_manifest, verify
 from schemas.errors import MachineError, RequestError
+from schemas.release_names import MANIFEST
 
 if TYPE_CHECKING:
     import fsspec

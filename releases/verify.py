@@ -20,10 +20,10 @@ from pathlib import Path
 
 from releases.content import ContentDigest, schema_digest
 from releases.manifest import MAX_BYTES, Manifest, Problem, decode
-from releases.names import MANIFEST, add_release, locate, parse_name
 from releases.parquet import read_batches
 from releases.sign import SIGNATURE, signature_problem
 from schemas.command import DONE, FINDINGS, print_json, say
+from schemas.release_names import MANIFEST, add_release, locate, parse_name
 
 HELP = "check every byte and row of a release"
 EXAMPLE = "python -m releases verify heart@0.1.0"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from releases.names import Name, Version
 from schemas.errors import RequestError
+from schemas.release_names import Name, Version
 
 if TYPE_CHECKING:
     from releases.diff import Diff, TableDiff

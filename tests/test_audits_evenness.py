@@ -192,4 +192,4 @@ def test_the_command_prints_a_row_a_preference(tmp_path, published, capsys):
 
 def test_the_command_names_what_is_missing(tmp_path, capsys):
     assert evenness.main(["--benchmark", "heart", "--table", "memories", "--workspace", str(tmp_path)]) == 2
-    assert "no rows in" in capsys.readouterr().err
+    assert "no rows of heart in" in capsys.readouterr().err

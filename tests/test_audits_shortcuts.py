@@ -226,7 +226,7 @@ def test_the_command_prints_one_document_and_exits_1(tmp_path, published, capsys
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("heart", "no questions"), ("personalens-published", "unknown table 'mcqs'")]
+    ("name", "told"), [("heart", "no rows of heart"), ("personalens-published", "unknown table 'mcqs'")]
 )
 def test_a_benchmark_without_questions_exits_2(name, told, tmp_path, capsys):
     assert shortcuts.main(["--benchmark", name, "--workspace", str(tmp_path)]) == 2

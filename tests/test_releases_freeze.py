@@ -27,14 +27,14 @@ from release_samples import (
 )
 
 from releases.freeze import Plan, freeze
-from releases.names import parse_name
 from releases.verify import verify
 from schemas.errors import RequestError
+from schemas.release_names import parse_name
 
 FREEZE = """
 import pathlib, duckdb, pyarrow.dataset, pyarrow.parquet
 from releases.freeze import Plan, freeze
-from releases.names import parse_name
+from schemas.release_names import parse_name
 from schemas.workspace import Workspace
 sys.path.insert(0, "tests")
 from release_samples import CHECKS
@@ -207,7 +207,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path):
 
     script = (
         "import sys; sys.path.insert(0, 'tests'); from release_samples import CHECKS; from pathlib import Path\n"
-        "from releases.freeze import Plan, freeze; from releases.names import parse_name\n"
+        "from releases.freeze import Plan, freeze; from schemas.release_names import parse_name\n"
         "from schemas.command import parser, run; from schemas.workspace import Workspace\n"
         "plan = Plan(parse_name('heart@0.1.0'), Workspace(Path(sys.argv[1]), 'heart'), Path(sys.argv[2]))\n"
         "sys.exit(run(lambda args: freeze(plan, CHECKS) and 0, parser('x', 'x', 'x'), []))\n"

@@ -7,10 +7,10 @@ from release_samples import CHECKS, command, many_memories, release_of, small_ta
 from builders.__main__ import main as build
 from releases.freeze import Plan, freeze
 from releases.manifest import encode, sealed
-from releases.names import parse_name
 from releases.opening import open_release
 from releases.rebuild import compare, rebuild
 from schemas.errors import RequestError
+from schemas.release_names import parse_name
 from schemas.workspace import Workspace
 
 

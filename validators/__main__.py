@@ -4,7 +4,7 @@ Exit codes: 0 when no finding is an error (warnings and notes are listed and cha
 one is, 2 when the request is wrong.
 
     python -m validators --benchmark heart
-    python -m validators --benchmark heart --release releases/frozen/heart/0.1.0 --json
+    python -m validators --benchmark heart --release heart@0.1.0 --json
     python -m validators --benchmark heart --table memories --rows mine.jsonl --workspace build
 """
 
@@ -14,14 +14,14 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from schemas.command import DEFAULT_WORKSPACE, DONE, FINDINGS, parser, print_json, run, say
-from schemas.errors import RequestError
+from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.findings import Finding
 from schemas.rows import read_jsonl
+from schemas.sources import Source, add_source, source
 from schemas.tables import Benchmark, Row, benchmark
 from schemas.workspace import Workspace
 from validators.separation import CLAIMED, THRESHOLD
-from validators.sources import UserFile, release_tables, table_of, workspace_tables
+from validators.sources import UserFile, table_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,9 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Check the shape of a benchmark's tables: records, rules, links, counts.",
         "python -m validators --benchmark heart --table memories --json",
     )
-    made.set_defaults(workspace=None)  # whether it was given decides if rejected rows are kept
+    add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="which benchmark")
-    made.add_argument("--release", type=Path, metavar="PATH", help="check a frozen release instead of a workspace")
     made.add_argument("--table", metavar="T", help="check one table; others are only looked up")
     made.add_argument(
         "--rows",
@@ -60,16 +59,13 @@ def _unit(text: str) -> float:
 
 def _command(arguments: argparse.Namespace) -> int:
     chosen = benchmark(arguments.benchmark)
-    if arguments.workspace is not None and arguments.release is not None:
-        raise RequestError("two sources", expected="--workspace or --release", mend="Leave one out")
     if arguments.rows is not None:
         return _check_file(arguments, chosen)
     if arguments.table is not None:
         chosen.table(arguments.table)
-    tables = _tables(arguments, chosen)
-    if arguments.table is not None and arguments.table not in tables:
-        mend = f"Build or import it first. There are: {', '.join(tables)}"
-        raise RequestError(f"missing table {arguments.table}", _where(arguments, chosen), mend=mend)
+    found = source(arguments)
+    found.rows(arguments.table or next(iter(found.readers), ""))  # is there one to check?
+    tables = _tables(found)
     from validators.checks import check
     from validators.rendering import lines
 
@@ -82,14 +78,8 @@ def _command(arguments: argparse.Namespace) -> int:
     return FINDINGS if report.errors else DONE
 
 
-def _where(arguments: argparse.Namespace, chosen: Benchmark) -> Path:
-    return arguments.release or (arguments.workspace or DEFAULT_WORKSPACE) / chosen.name
-
-
-def _tables(arguments: argparse.Namespace, chosen: Benchmark) -> dict[str, Iterable[Row]]:
-    if arguments.release is not None:
-        return release_tables(arguments.release, chosen)
-    return workspace_tables(Workspace(arguments.workspace or DEFAULT_WORKSPACE, chosen.name))
+def _tables(found: Source) -> dict[str, Iterable[Row]]:
+    return {name: found.rows(name) for name in found.readers}
 
 
 def _check_file(arguments: argparse.Namespace, chosen: Benchmark) -> int:
@@ -99,9 +89,8 @@ def _check_file(arguments: argparse.Namespace, chosen: Benchmark) -> int:
 
     table = table_of(arguments.rows, arguments.table, chosen)
     file = UserFile(arguments.rows, table)
-    tables: dict[str, Iterable[Row]] = {}
-    if arguments.release is not None or (arguments.workspace is not None and _where(arguments, chosen).is_dir()):
-        tables = _tables(arguments, chosen)
+    named = arguments.release is not None or arguments.workspace is not None
+    tables = _tables(source(arguments)) if named else {}
     tables[table.name] = file.rows()
     report = check(chosen, tables, {table.name}, separation=arguments.separation, partial=True)
     rejected = {finding.row_id for finding in report.errors}

@@ -17,8 +17,8 @@ from evaluators.reporting.parts import Report
 from evaluators.results import demand_release, names, read_results
 from evaluators.settings import SETTINGS
 from releases import open_release
-from releases.names import FROZEN
 from schemas.command import DONE, print_json, say
+from schemas.release_names import FROZEN
 from schemas.rows import write_whole
 
 HELP = "make one self-contained HTML page of runs on the same release"
