@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.backends import add_backend_arguments
-from schemas.command import DEFAULT_WORKSPACE, DONE, FINDINGS, parser, print_json, run, say
+from schemas.command import DEFAULT_WORKSPACE, DONE, FINDINGS, parser, print_json, run, say, whole_number
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.rows import read_jsonl
@@ -43,20 +43,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE.jsonl",
         help="audit a file of rows instead; with --workspace or --release, beside the ledgers there",
     )
-    made.add_argument("--only", nargs="+", metavar="CODE", help="these codes or families only, e.g. perspective")
+    made.add_argument("--only", nargs="+", metavar="CODE", help="these codes or families only, e.g. perspective rubin")
     made.add_argument("--across", action="store_true", help="also find duplicates over stages and characters")
     made.add_argument("--deep", action="store_true", help="also ask a model about perspective and Rubin's dimensions")
     made.add_argument(
-        "--processes", type=_positive, default=os.cpu_count() or 1, metavar="N", help="at a time (default: all cores)"
+        "--processes",
+        type=whole_number(1, 256),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="at a time (default: all cores)",
     )
     add_backend_arguments(made)
     return run(_command, made, argv)
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 256:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 256")
-    return int(text)
 
 
 def _command(arguments: argparse.Namespace) -> int:
@@ -65,7 +63,7 @@ def _command(arguments: argparse.Namespace) -> int:
     from audits.rendering import by_id, lines
 
     table = _table(arguments)
-    wanted = select(table, arguments.only)
+    wanted = select(table, arguments.only and [name for names in arguments.only for name in names.split(",")])
     if table != "memories" and (arguments.across or arguments.deep):
         raise RequestError("--across and --deep are for memories", f"table {table}", mend="Leave them out")
     tables = _read(arguments, table)
@@ -108,10 +106,16 @@ def _read(arguments: argparse.Namespace, table: str) -> dict[str, list[Row]]:
     if arguments.rows is None:
         found = source(arguments)
         return {**_looked_up(found), table: list(found.rows(table))}
-    return {**(_looked_up(source(arguments)) if named else {}), table: list(read_jsonl(arguments.rows))}
+    rows = list(read_jsonl(arguments.rows))
+    if not rows:
+        raise RequestError("no rows", arguments.rows, expected="one JSON object a line")
+    return {**(_looked_up(source(arguments)) if named else {}), table: rows}
 
 
 def _looked_up(found: Source) -> dict[str, list[Row]]:
+    """The tables that audits look things up in. Raises RequestError where nothing at all is there."""
+    if not found.readers:
+        found.rows(RELATED[0])
     return {name: found.if_any(name) for name in RELATED}
 
 
@@ -133,6 +137,8 @@ def _deep(
     from models.backends import run as ask
 
     asked = wanted & set(deep.CODES)
+    if not asked:
+        return [], ["deep: a model is asked about perspective and Rubin's dimensions only; --only names neither"]
     if arguments.backend == "offline":
         return [], [f"deep: {len(rows):,} memories were shown to no model; name one with --backend messages"]
     arguments.workspace = arguments.workspace or DEFAULT_WORKSPACE

@@ -28,13 +28,14 @@ from schemas.findings import Severity
 
 _HERE = Path(__file__).parent / "patterns"
 
-Voice = Literal["narrator", "speech", "self", "others", "toward", "to_me", "any"]
+Voice = Literal["narrator", "speech", "self", "others", "toward", "to_me", "of_me", "any"]
 
 _PARTS = {"gap": r"[^.!?\n]{0,80}?", "few": r"[^.!?\n]{0,30}?", "clause": r"[^.!?,;:\n\u2014]{0,60}?"}
 _NAMES = _HERE / "given_names.txt"
 
 _PART = re.compile(r"\{([a-z_]+)\}")
-_KEYS = {"name", "expressions", "why", "source", "unless", "unless_after", "hits", "misses", "voice"}
+_NEEDED = {"name", "expressions", "why", "hits", "misses"}
+_KEYS = _NEEDED | {"source", "unless", "unless_after", "voice"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Pattern:
     match). A group named ``capital`` has to
     begin with a capital in the original. ``voice`` says whose words count: the "narrator"'s
     (outside quotations), "speech", "self" (the narrator's, aloud or not), "others", "toward"
-    (others, but not to somebody else), "to_me" (others, evidently to the narrator) or "any".
+    (others, but not to somebody else), "to_me" (others, evidently to the narrator), "of_me" (others,
+    evidently of the narrator) or "any".
     """
 
     code: str
@@ -101,6 +103,9 @@ def _criterion(path: Path) -> Criterion:
         data = tomllib.loads(path.read_text("utf-8"))
         parts = {**_PARTS, "given": _given_names(), **data.get("parts", {})}
         patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
+        names = [pattern.name for pattern in patterns]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise RequestError("two patterns of one name", path, row=twice[0], mend="Rename one of them")
         for other in data.get("also", ()):
             borrowed = _criterion(path.with_stem(other)).patterns
             patterns += tuple(replace(pattern, code=data["code"]) for pattern in borrowed)
@@ -126,9 +131,10 @@ def _criterion(path: Path) -> Criterion:
 
 def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[str, str], path: Path) -> Pattern:
     name = entry["name"]
-    odd = sorted(entry.keys() - _KEYS)
-    if odd:
+    if odd := sorted(entry.keys() - _KEYS):
         raise RequestError(f"unknown key {odd[0]!r}", path, row=name, expected=f"one of {', '.join(sorted(_KEYS))}")
+    if missing := sorted(_NEEDED - entry.keys()):
+        raise RequestError(f"missing key {missing[0]!r}", path, row=name, mend="Compare with the other patterns there")
     before, after = entry.get("unless"), entry.get("unless_after", data.get("unless_after"))
     return Pattern(
         code=data["code"],
@@ -151,6 +157,9 @@ def _expression(line: str, parts: Mapping[str, str], path: Path, name: str) -> E
         anchors = found.anchors
     except re.error as error:
         raise RequestError(f"malformed expression {line}", path, row=name, expected=str(error)) from None
+    if any(anchor != anchor.lower() for anchor in anchors):
+        expected = "lower case, as the texts it is looked for in"
+        raise RequestError(f"capitals in the expression {line}", path, row=name, expected=expected)
     if not anchors:
         expected = "three letters or more that every match contains"
         raise RequestError(f"expression without an anchor: {line}", path, row=name, expected=expected)

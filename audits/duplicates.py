@@ -180,25 +180,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="compare rows that agree on these columns (default: character_id,stage)",
     )
     made.add_argument("--across", action="store_true", help="compare all rows with one another")
-    made.add_argument("--threshold", type=_threshold, default=THRESHOLD, metavar="X", help="cosine (default: 0.85)")
     made.add_argument(
-        "--processes", type=_count, default=os.cpu_count() or 1, metavar="N", help="windows compared side by side"
+        "--threshold", type=command.number(0, 1), default=THRESHOLD, metavar="X", help="cosine (default: 0.85)"
+    )
+    made.add_argument(
+        "--processes",
+        type=command.whole_number(1, 256),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="windows compared side by side",
     )
     return command.run(_run, made, argv)
-
-
-def _threshold(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError("must be 0 or more and below 1")
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -257,6 +257,8 @@ def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:
         return quoted.mine(number)
     if voice == "others" or quoted.mine(number):
         return not quoted.mine(number)
+    if voice == "of_me":
+        return quoted.of_me(number)
     return quoted.to_me(number) if voice == "to_me" else not quoted.to_another(number)
 
 

@@ -26,18 +26,23 @@ class Subject:
     id: str
     row: Mapping[str, Any]
 
-    def text(self, field: str) -> str:
-        """A text field, dotted for nested ones; "" where it is missing or no text."""
+    def find(self, field: str) -> tuple[bool, Any]:
+        """Whether there is a field, dotted for nested ones, and what is in it."""
         value: Any = self.row
         for part in field.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+            if not isinstance(value, Mapping) or part not in value:
+                return False, None
+            value = value[part]
+        return True, value
+
+    def text(self, field: str) -> str:
+        """A text field; "" where it is missing or no text."""
+        value = self.find(field)[1]
         return value if isinstance(value, str) else ""
 
     def number(self, field: str) -> float | None:
-        """A number, dotted for nested ones; None where it is missing or no number."""
-        value: Any = self.row
-        for part in field.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+        """A number; None where it is missing or no number."""
+        value = self.find(field)[1]
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

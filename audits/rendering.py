@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -35,14 +36,16 @@ def lines(findings: Sequence[Finding], rows: Mapping[str, Row], total: int, tabl
 
 
 def by_id(table: str, rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The rows by the ids that findings name them with."""
+    """The rows by the ids that findings name them with; an id that two rows carry tells neither."""
     from audits import keys
 
-    return {subject.id: dict(subject.row) for subject in subjects(table, keys(table), rows, 0)}
+    read = subjects(table, keys(table), rows, 0)
+    times = Counter(subject.id for subject in read)
+    return {subject.id: dict(subject.row) for subject in read if times[subject.id] == 1}
 
 
 def _line(finding: Finding, rows: Mapping[str, Row]) -> str:
-    where = f"{finding.row_id} {finding.field}" if finding.field else finding.row_id
+    where = _flat(f"{finding.row_id} {finding.field}" if finding.field else finding.row_id)
     words = _context(finding, rows)
     shown = words or (_flat(finding.text) if finding.text else "")
     return f"{where}: {shown + '  ' if shown else ''}{finding.message}"

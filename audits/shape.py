@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from audits.reading import Subject, at_row, at_words
@@ -76,24 +76,29 @@ def _leaves(name: str, value: Any, depth: int) -> Iterator[Leaf]:
 
 
 @functools.cache
-def _expected(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The fields of a table that audits read, with their JSON types."""
-    properties = record_schema(table)["properties"]
-    spared = _UNREAD | _DERIVED.get(table, frozenset())
-    kinds = {name: node["type"] for name, node in properties.items() if name not in spared}
-    return tuple((name, (kind,) if isinstance(kind, str) else tuple(kind)) for name, kind in kinds.items())
+def _expected(table: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """The fields of a table, dotted, with their JSON types, and whether audits cannot do without them."""
+    return tuple(_nodes(record_schema(table), "", _UNREAD | _DERIVED.get(table, frozenset())))
+
+
+def _nodes(node: Mapping[str, Any], path: str, spared: Collection[str]) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    for name, child in node.get("properties", {}).items():
+        kinds = child.get("type", ())
+        yield path + name, (kinds,) if isinstance(kinds, str) else tuple(kinds), not path and name not in spared
+        if path + name not in _UNREAD:
+            yield from _nodes(child, f"{path}{name}.", spared)
 
 
 def _fields(subject: Subject) -> Iterator[Finding]:
-    for name, kinds in _expected(subject.table):
-        value = subject.row.get(name)
+    for name, kinds, needed in _expected(subject.table):
+        there, value = subject.find(name)
         if value is None:
-            if name not in subject.row or "null" not in kinds:
+            if needed and not (there and "null" in kinds):
                 yield at_row(subject, "format.missing", "error", f"the field {name} is missing", name)
-        elif not any(_fits(value, kind) for kind in kinds):
+        elif kinds and not any(_fits(value, kind) for kind in kinds):
             message = f"{type(value).__name__}, expected {' or '.join(kinds)}"
             yield at_row(subject, "format.type", "error", message, name, value)
-        elif isinstance(value, str) and not value.strip():
+        elif needed and isinstance(value, str) and not value.strip():
             yield at_row(subject, "format.empty", "error", "the field is blank", name)
 
 

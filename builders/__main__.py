@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import activations, compatibility, decisions, mcqs, overview, personas, runs, scenarios
-from builders.memories import TOTAL, count
+from builders.memories import COUNT, TOTAL
 from builders.plan import PRESETS
 from builders.upkeep import Outcome, as_record, told
 from models.backends import BackendSettings, add_backend_arguments, backend_settings
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb.add_argument("benchmark", choices=["heart"], help="the benchmark to build")
     verb.add_argument("--char", action="append", default=[], metavar="ID", help="a character; may be given again")
     verb.add_argument(
-        "--count", type=count, default=TOTAL, metavar="N", help=f"memories a character (default: {TOTAL})"
+        "--count", type=COUNT, default=TOTAL, metavar="N", help=f"memories a character (default: {TOTAL})"
     )
     verb.add_argument(
         "--intensities", choices=PRESETS, default=PRESETS[0], help=f"ranges of the tiers (default: {PRESETS[0]})"
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb.add_argument("--blueprints", type=Path, metavar="FILE", help="own scenario blueprints")
     verb.add_argument("--block", type=Path, metavar="FILE.csv", help="further pairs to exclude")
     verb.add_argument("--rule", choices=mcqs.RULES, default=mcqs.RULES[0], help="how wrong options are chosen")
-    verb.add_argument("--workers", type=count, metavar="N", help="processes of the offline writer (default: cores)")
+    verb.add_argument("--workers", type=COUNT, metavar="N", help="processes of the offline writer (default: cores)")
     verb.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
     add_backend_arguments(verb)
     return run(_command, made, argv)

@@ -16,7 +16,7 @@ import functools
 from collections.abc import Sequence
 
 from builders import personas
-from builders.memories import count
+from builders.memories import COUNT
 from builders.recall import of_character
 from builders.recollection import REFINE, SCREEN
 from builders.upkeep import Outcome, as_record, keep, made_from, made_from_file, standing, told
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
     made.add_argument("--char", action="append", metavar="ID", help="character, may be given again (default: all)")
-    made.add_argument("--workers", type=count, metavar="N", help="processes of the offline writer (default: cores)")
+    made.add_argument("--workers", type=COUNT, metavar="N", help="processes of the offline writer (default: cores)")
     made.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
     add_backend_arguments(made)
     return run(_command, made, argv)

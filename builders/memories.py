@@ -17,10 +17,14 @@ from collections.abc import Sequence
 from builders import forecast, overview, runs
 from builders.plan import PRESETS
 from models.backends import BackendSettings, add_backend_arguments, backend_settings
-from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say
+from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say, whole_number
 from schemas.workspace import Workspace
 
 TOTAL = 1000
+
+
+COUNT = whole_number(1, 10**6)
+"""The type of an argument that is a number of memories, or of workers."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--stage", action="append", default=[], metavar="STAGE", help="a life stage; may be given again (default: all)"
     )
     made.add_argument(
-        "--count", type=count, default=TOTAL, metavar="N", help=f"memories a character (default: {TOTAL})"
+        "--count",
+        type=COUNT,
+        default=TOTAL,
+        metavar="N",
+        help=f"memories a character (default: {TOTAL})",
     )
     made.add_argument(
         "--intensities",
@@ -46,20 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=PRESETS[0],
         help="ranges of the tiers: those the published corpus fits (default), or those the paper's prompt prints",
     )
-    made.add_argument("--workers", type=count, metavar="N", help="processes of the offline writer (default: cores)")
+    made.add_argument("--workers", type=COUNT, metavar="N", help="processes of the offline writer (default: cores)")
     how = made.add_mutually_exclusive_group()
     how.add_argument("--resume", action="store_true", help="go on where an earlier run stopped (the default)")
     how.add_argument("--fresh", action="store_true", help="write anew, built memories that were changed by hand too")
     made.add_argument("--dry-run", action="store_true", help="say what would be written and what it would cost")
     add_backend_arguments(made)
     return run(_command, made, argv)
-
-
-def count(text: str) -> int:
-    """A number of an argument, from 1 to 1,000,000. Raises ArgumentTypeError."""
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1,000,000")
-    return int(text)
 
 
 def _command(parsed: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from models.backends import BackendSettings, add_asking_arguments
 from models.prices import read_prices
 from models.roles import read_roles
 from releases import Release
-from schemas.command import DEFAULT_SEED
+from schemas.command import DEFAULT_SEED, whole_number
 from schemas.errors import RequestError, unknown
 from schemas.release_names import FROZEN
 
@@ -38,7 +38,7 @@ def add_setting_arguments(made: argparse.ArgumentParser) -> None:
     """``--setting`` and what goes with it."""
     depths = ", ".join(f"{name} {k}" for name, k in DEFAULT_K.items())
     made.add_argument("--setting", required=True, metavar="NAME", help=f"what is remembered: {', '.join(SETTINGS)}")
-    made.add_argument("--k", type=_positive, metavar="N", help=f"memories a question (default: {depths})")
+    made.add_argument("--k", type=whole_number(1, 10**9), metavar="N", help=f"memories a question (default: {depths})")
     made.add_argument(
         "--embedder", default="tfidf", metavar="NAME", help="tfidf (default), st:NAME or openai:NAME (OPENAI_BASE_URL)"
     )
@@ -48,7 +48,7 @@ def add_setting_arguments(made: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="model that writes the statements of persona_db and the facts of mem0 (default: offline, without one)",
     )
-    made.add_argument("--limit", type=_positive, metavar="N", help="a seeded sample of so many questions")
+    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many questions")
 
 
 def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bool = False) -> None:
@@ -61,7 +61,7 @@ def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bo
         help=f"a model behind the Messages API at ANTHROPIC_BASE_URL, or without one: {offline}"
         + ("; several share what is retrieved, a result each" if several else ""),
     )
-    made.add_argument("--max-tokens", type=_positive, metavar="N", help="room for a reply")
+    made.add_argument("--max-tokens", type=whole_number(1, 10**9), metavar="N", help="room for a reply")
     made.add_argument("--out", type=Path, metavar="FILE", help="the result (default: in the workspace's evaluations)")
     add_asking_arguments(made.add_argument_group("asking"))
 
@@ -123,9 +123,3 @@ def details(parsed: argparse.Namespace, setting: Setting) -> list[str]:
         f"limit{parsed.limit}" if parsed.limit else "",
         f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
     ]
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 10**9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return int(text)

@@ -40,6 +40,7 @@ from models import offline
 from models.prices import Prices, read_prices
 from models.request import Chain, Result, Role
 from models.roles import Model, preset_for, read_roles
+from schemas.command import whole_number
 
 CONCURRENCY = 16
 
@@ -92,7 +93,7 @@ def add_asking_arguments(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--concurrency",
-        type=_in_flight,
+        type=whole_number(1, 4096),
         default=CONCURRENCY,
         metavar="N",
         help=f"requests in flight at most (default: {CONCURRENCY})",
@@ -146,9 +147,3 @@ def _dollars(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a sum above 0")
     return value
-
-
-def _in_flight(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 4096:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 4096")
-    return int(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import math
 import os
 import sys
 import traceback
@@ -26,6 +27,7 @@ DONE, FINDINGS, WRONG_REQUEST, MACHINE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 DEFAULT_SEED = 7
 DEFAULT_WORKSPACE = Path("build")
 
+_PIECE = 1 << 24
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -80,18 +82,41 @@ def add_common(made: argparse.ArgumentParser) -> None:
         "--workspace", type=Path, default=DEFAULT_WORKSPACE, metavar="DIR", help="working rows (default: build)"
     )
     made.add_argument(
-        "--seed", type=_seed, default=DEFAULT_SEED, metavar="N", help=f"seed of all choices (default: {DEFAULT_SEED})"
+        "--seed",
+        type=whole_number(0, 2**63 - 1),
+        default=DEFAULT_SEED,
+        metavar="N",
+        help=f"seed of all choices (default: {DEFAULT_SEED})",
     )
     made.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     made.add_argument("--quiet", action="store_true", help="no progress, no summary")
     made.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
-def _seed(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 2**63:
-        raise argparse.ArgumentTypeError("must be between 0 and 2^63 - 1")
-    return value
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number in decimal digits."""
+
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 20 or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least:,} to {most:,}")
+        return int(text)
+
+    return read
+
+
+def number(least: float, below: float) -> Callable[[str], float]:
+    """The type of an argument that is a number, ``below`` being the first that is too large."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value < below:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least:g} to below {below:g}")
+        return value
+
+    return read
 
 
 def run(
@@ -142,6 +167,11 @@ def say(line: str = "", *, quiet: bool = False) -> None:
 
 
 def print_json(document: Any) -> None:
-    """The one JSON document of ``--json``, on stdout."""
-    sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n")
+    """The one JSON document of ``--json``, on stdout. Raises OSError where that is closed or full."""
+    text = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
+    # An unbuffered stream takes at most 2 GiB at a time, and says so to nobody.
+    for start in range(0, len(text), _PIECE):
+        sys.stdout.write(text[start : start + _PIECE])
     sys.stdout.flush()

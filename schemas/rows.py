@@ -6,6 +6,7 @@ rows are the same bytes; a file appears under its name only when it is complete 
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -43,14 +44,26 @@ def _object(line: bytes, path: Path, number: int) -> Row:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise RequestError(
-            "malformed JSON", f"{path}:{number}", expected=str(error), mend="Mend or remove that line"
-        ) from None
+        raise _malformed(line, f"{path}:{number}", error) from None
     if not isinstance(value, dict):
         raise RequestError(
             "not an object", f"{path}:{number}", expected="one JSON object a line", mend="Mend or remove that line"
         )
     return value
+
+
+def _malformed(line: bytes, where: str, error: orjson.JSONDecodeError) -> RequestError:
+    if line.startswith(codecs.BOM_UTF8):
+        return RequestError("byte order mark", where, expected="UTF-8 without one", mend="Save the file without it")
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        mend = "Save it as UTF-8, unpacked if it is packed"
+        return RequestError("not UTF-8", where, expected="JSON Lines in UTF-8, one object a line", mend=mend)
+    reason = str(error).split(": line 1 ")[0]
+    return RequestError(
+        "malformed JSON", where, expected=f"one JSON object a line ({reason})", mend="Mend or remove that line"
+    )
 
 
 def encode(row: Mapping[str, Any]) -> bytes:

@@ -14,7 +14,7 @@ import orjson
 
 from releases import Release
 from releases.freeze import Plan, freeze
-from releases.names import parse_name
+from schemas.release_names import parse_name
 from schemas.tables import Row
 from schemas.workspace import Workspace
 

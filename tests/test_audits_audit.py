@@ -104,9 +104,51 @@ def test_the_command_prints_one_document_and_returns_one_when_findings_remain(tm
     assert printed["findings"][0]["text"] == "Years later"
 
 
-def test_the_command_returns_nought_for_sound_rows_and_for_none(tmp_path):
+def test_the_command_returns_nought_for_sound_rows(tmp_path):
     assert main(arguments(written(tmp_path / "sound.jsonl", SOUND), "--quiet")) == 0
-    assert main(arguments(written(tmp_path / "none.jsonl"), "--quiet")) == 0
+
+
+def test_a_file_without_rows_is_no_clean_file(tmp_path, capsys):
+    assert main(arguments(written(tmp_path / "none.jsonl"))) == 2
+    assert "no rows in" in capsys.readouterr().err
+
+
+def test_rows_cannot_be_held_against_a_workspace_that_is_not_there(tmp_path, capsys):
+    path = written(tmp_path / "sound.jsonl", SOUND)
+    assert main(arguments(path, "--workspace", str(tmp_path / "absent"))) == 2
+    assert "no rows of heart in" in capsys.readouterr().err
+
+
+def test_codes_may_be_parted_by_commas(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", changed(content_full="Years later I knew."))
+    assert main(arguments(path, "--only", "perspective,length", "--json")) == 1
+    assert json.loads(capsys.readouterr().out)["counts"] == {"length.short": 1, "perspective.future": 1}
+
+
+def test_two_rows_of_one_id_are_shown_each_with_its_own_words(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", changed(content_full="Years later I knew."), SOUND)
+    assert main(arguments(path, "--only", "perspective")) == 1
+    assert "Years later" in capsys.readouterr().err
+
+
+def test_nothing_that_steers_a_terminal_is_shown(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", changed(id="MEM\x1b[31m", content_full="Years later\x1b[0m I knew."))
+    assert main(arguments(path)) == 1
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_a_closed_standard_output_is_an_error_of_the_machine(tmp_path):
+    path = written(tmp_path / "sound.jsonl", SOUND)
+    command = [sys.executable, "-m", "audits", *arguments(path, "--json")]
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert done.stderr.startswith("error: ")
+
+
+def test_a_model_is_only_asked_about_what_it_judges(tmp_path, capsys):
+    path = written(tmp_path / "sound.jsonl", SOUND)
+    assert main(arguments(path, "--only", "length", "--deep", "--backend", "messages", "--json")) == 0
+    assert "--only names neither" in json.loads(capsys.readouterr().out)["skipped"][0]
 
 
 @pytest.mark.parametrize("line", ['{"id": ', "[1, 2]", '{"content_full": "\\ud83d"}', "\x00"])

@@ -256,8 +256,8 @@ def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path
         (["--benchmark", "heart"], "no rows of heart in"),
         (["--benchmark", "heart", "--rows", "absent.jsonl"], "missing file"),
         (["--benchmark", "heart", "--rows", "FILE", "--field", "story"], "field story"),
-        (["--benchmark", "heart", "--threshold", "1.5"], "below 1"),
-        (["--benchmark", "heart", "--processes", "0"], "at least 1"),
+        (["--benchmark", "heart", "--threshold", "1.5"], "from 0 to below 1"),
+        (["--benchmark", "heart", "--processes", "0"], "from 1 to 256"),
     ],
 )
 def test_a_wrong_request_is_told_in_one_line_and_exits_2(arguments, told, tmp_path, capsys):

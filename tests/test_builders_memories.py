@@ -229,7 +229,7 @@ def test_dry_run_without_a_price_says_unknown(tmp_path, capsys):
     [
         (["--char", "CHAR_4"], "Did you mean: CHAR_04"),
         (["--stage", "adolesence"], "Did you mean: adolescence"),
-        (["--count", "0"], "is not a number from 1"),
+        (["--count", "0"], "is not a whole number from 1"),
         (["--fresh", "--resume"], "not allowed with"),
         (["--intensities", "strong"], "invalid choice"),
     ],

@@ -37,7 +37,7 @@ def test_lines_are_numbered_as_a_person_counts_them(tmp_path):
     ("content", "said"),
     [
         (b'{"a": 1}\n{"a":', r"malformed JSON in .*rows.jsonl:2"),
-        (b'{"a": "\xe9"}', r"malformed JSON in .*rows.jsonl:1"),
+        (b'{"a": "\xe9"}', r"not UTF-8 in .*rows.jsonl:1"),
         (b"7", r"not an object in .*rows.jsonl:1: one JSON object a line"),
     ],
 )

@@ -190,9 +190,9 @@ def test_a_wrong_request_is_one_line_and_exit_code_2(capsys, tmp_path, monkeypat
     ("content", "said"),
     [
         (b'{"id": "MEM_01_0001"}\n{"id": "MEM_0', "malformed JSON in mine.jsonl:2"),
-        ('{"id": "é"}'.encode("latin-1"), "malformed JSON in mine.jsonl:1"),
-        ('{"id": "x"}\n'.encode("utf-16"), "malformed JSON in mine.jsonl:1"),
-        (b'\xef\xbb\xbf{"id": "x"}\n', "malformed JSON in mine.jsonl:1"),
+        ('{"id": "é"}'.encode("latin-1"), "not UTF-8 in mine.jsonl:1"),
+        ('{"id": "x"}\n'.encode("utf-16"), "not UTF-8 in mine.jsonl:1"),
+        (b'\xef\xbb\xbf{"id": "x"}\n', "byte order mark in mine.jsonl:1"),
         (b"[1, 2]\n", "not an object in mine.jsonl:1"),
         (b"null\n", "not an object in mine.jsonl:1"),
         (b'{"age": NaN}\n', "malformed JSON in mine.jsonl:1"),

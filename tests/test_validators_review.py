@@ -276,7 +276,7 @@ def test_a_judged_pair_that_is_no_decision_any_more_is_named(play):
         (["import", "missing.csv"], "missing file in missing.csv"),
         (["import", "missing.txt"], "unknown kind of file"),
         (["status"], "no review"),
-        (["export", "--limit", "0"], "not a number from 1"),
+        (["export", "--limit", "0"], "not a whole number from 1"),
     ],
 )
 def test_a_wrong_request_is_told_in_one_line(play, words, said):

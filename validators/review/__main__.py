@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from schemas.command import DONE, FINDINGS, Verb, print_json, run_verb, say
+from schemas.command import DONE, FINDINGS, Verb, print_json, run_verb, say, whole_number
 from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
 from schemas.workspace import Workspace
@@ -63,7 +63,9 @@ def _export_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--kind", choices=KINDS, default=KINDS[0], help="what is judged (default: decisions)")
     made.add_argument("--annotators", nargs="+", metavar="NAME", help="code names; once, the round keeps them")
     made.add_argument("--arbitrator", metavar="NAME", help="code name of who decides where annotators differ")
-    made.add_argument("--limit", type=_positive, metavar="N", help="so many items, drawn by the seed (default: all)")
+    made.add_argument(
+        "--limit", type=whole_number(1, 10**6), metavar="N", help="so many items, drawn by the seed (default: all)"
+    )
     made.add_argument("--items", type=Path, metavar="FILE.jsonl", help="pairs or texts to rate (for those kinds)")
 
 
@@ -73,12 +75,6 @@ def _import_arguments(made: argparse.ArgumentParser) -> None:
         "files", nargs="*", type=Path, metavar="FILE", help="sheets (.csv) and exports of Label Studio (.json)"
     )
     made.add_argument("--revise", action="store_true", help="a person's new judgement of the same text counts")
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1,000,000")
-    return int(text)
 
 
 def _export(parsed: argparse.Namespace) -> int:
