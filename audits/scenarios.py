@@ -20,7 +20,6 @@ from audits import byfield, shape
 from audits.criteria import Criterion, criteria
 from audits.patterns import Match, Matcher
 from audits.reading import Subject, at_row, subjects
-from audits.speech import Quotations
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
 
@@ -36,6 +35,12 @@ LOW_END, HIGH_END = (1, 2), (6, 7)
 
 FEWEST_RATED = 8
 """Coverage is judged from so many rated scenarios on: one a dimension."""
+
+PRESSING, NAMED, ASKED = "time_presses", "time_is_named", "answer_is_asked"
+"""The patterns of ``urgency.missing``, the strongest first."""
+
+NO_HURRY, OPEN_END = "no_hurry", "open_end"
+"""Those of ``urgency.deferred``."""
 
 OPPOSED = (frozenset({"openness_to_change", "conservation"}), frozenset({"self_enhancement", "self_transcendence"}))
 """The two axes of the circumplex, as pairs of value groups."""
@@ -71,8 +76,27 @@ def circumplex_distance(one: str, other: str) -> int:
     return min(apart, len(order) - apart)
 
 
+def presses(texts: Sequence[str]) -> bool:
+    """Whether one of the texts of a trigger asks for an answer now.
+
+    A countdown or somebody waiting does; a day that is named does unless there is no hurry, and a question
+    does unless it is one for some day, too.
+    """
+    found: list[set[str]] = [set() for _ in texts]
+    for match in _signs().scan(texts):
+        found[match.text].add(match.name)
+    return any(
+        PRESSING in names
+        or (NAMED in names and NO_HURRY not in names)
+        or (ASKED in names and NO_HURRY not in names and OPEN_END not in names)
+        for names in found
+    )
+
+
 def _judges(criterion: Criterion, subject: Subject, match: Match) -> bool:
-    """Family may be named where the scenario requires it of the character."""
+    """Family may be named where the scenario requires it of the character; "some day" where something presses."""
+    if match.name == OPEN_END:
+        return not presses(_trigger(subject))
     requires = subject.row.get("requires")
     if match.name != "family" or not isinstance(requires, list):
         return True
@@ -105,16 +129,17 @@ def _texts(subject: Subject) -> Iterator[Finding]:
     yield from _urgency(subject)
 
 
+def _trigger(subject: Subject) -> list[str]:
+    return [subject.text(f"trigger_event.{name}") for name in ("message_content", "action_required")]
+
+
 def _urgency(subject: Subject) -> Iterator[Finding]:
     trigger = subject.row.get("trigger_event")
-    texts = [subject.text(f"trigger_event.{name}") for name in ("message_content", "action_required")]
+    texts = _trigger(subject)
     if not isinstance(trigger, Mapping) or not any(text.strip() for text in texts):
         return
-    matcher, criterion = _signs()
-    found = sum(
-        counts[criterion.code] for counts in matcher.count([Quotations(t) for t in texts], {criterion.code: (1, 0.0)})
-    )
-    if not found:
+    if not presses(texts):
+        criterion = criteria()["urgency.missing"]
         yield at_row(
             subject, criterion.code, criterion.severity, criterion.message, "trigger_event", source=criterion.source
         )
@@ -124,9 +149,8 @@ def _urgency(subject: Subject) -> Iterator[Finding]:
 
 
 @functools.cache
-def _signs() -> tuple[Matcher, Criterion]:
-    criterion = criteria()["urgency.missing"]
-    return Matcher([criterion]), criterion
+def _signs() -> Matcher:
+    return Matcher([criteria()["urgency.missing"], criteria()["urgency.deferred"]])
 
 
 def _conflicts(row: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -6,9 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits import audit, rubin
-from audits.criteria import criteria
-from audits.patterns import Matcher
+from audits import audit, rubin, scenarios
 from audits.reading import Subject
 from audits.speech import Quotations
 
@@ -44,7 +42,7 @@ def labelled(path):
 
 def is_found(code, sentence):
     if code == "urgency.missing":
-        return bool(Matcher([criteria()[code]]).scan([sentence]))
+        return scenarios.presses([sentence])
     if code.startswith("rubin."):
         read = [Subject("memories", "MEM_04_0001", {"content_full": LEADS.get(code, "") + sentence})]
         return code not in {finding.code for finding in rubin.audit(read, [Quotations(read[0].text("content_full"))])}
