@@ -13,9 +13,10 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +28,12 @@ MOST = 2_500
 SHORTEST, LONGEST = 3, 12
 """Characters of an anchor; a longer one would only be a little rarer."""
 
+WIDEST = 1_000
+"""What stands for a width without a limit, in characters."""
+
 _CLASS = 16
 _NOTHING = frozenset({""})
+_ONE_SIGN = frozenset({sre.ANY, sre.NOT_LITERAL})
 _ZERO_WIDTH = frozenset({sre.AT, sre.ASSERT, sre.ASSERT_NOT})
 # How often letters stand in English text, in thousandths; all other signs are rare.
 _LETTERS = dict(
@@ -40,44 +45,82 @@ _LETTERS = dict(
 )
 
 
+Lead = tuple[int, int]
+"""Characters before a place, at least and at most."""
+
+Anchors = Mapping[str, Lead]
+"""Anchors, and how far behind the beginning of a match each begins."""
+
+
 @dataclass(frozen=True)
 class _Part:
     """A part of an expression.
 
     ``exact`` are all strings it can be, where these are few; ``best`` is its best anchor set; of
-    ``ends`` every match of it has one at its end. One that is ``optional`` can be left out.
+    ``ends`` every match of it has one at its end. ``width`` is how long a match is. One that is
+    ``optional`` can be left out.
     """
 
-    exact: frozenset[str] | None
-    best: frozenset[str] | None = None
+    width: Lead
+    exact: frozenset[str] | None = None
+    best: Anchors | None = None
     ends: frozenset[str] = _NOTHING
     optional: bool = False
 
 
 @functools.cache
-def anchors(expression: str) -> tuple[str, ...]:
-    """An anchor set of an expression, in order; () where it has none."""
+def anchors(expression: str) -> Anchors:
+    """An anchor set of an expression, in order; empty where it has none. Raises re.error for a malformed one."""
     found = _sequence(parser.parse(expression))
-    return tuple(sorted(_least(found.best))) if found.best else ()
+    return dict(sorted(_least(found.best).items())) if found.best else {}
 
 
 def _sequence(items: Iterable[Any]) -> _Part:
-    run, best, whole = _NOTHING, None, True
-    for item in _flat(items):
-        part = _item(*item)
+    # ``run`` is what ends where the last item does, and where each string of it begins.
+    run: Anchors = {"": (0, 0)}
+    best, whole, width = None, True, (0, 0)
+    for part in _parts(items):
+        before, width = width, (width[0] + part.width[0], min(WIDEST, width[1] + part.width[1]))
         if part.exact is not None and len(run) * len(part.exact) <= MOST:
-            run = frozenset(map("".join, itertools.product(run, part.exact)))
+            run = _joined(run, part.exact)
             continue
-        best = _better(_better(best, run), part.best)
-        run = _ends([part, _Part(run)] if part.optional else [part])
+        best = _better(_better(best, run), _behind(before, part.best))
+        ends = _ends([part, _Part((0, 0), frozenset(run))] if part.optional else [part])
+        run = {text: _around(run.get(text) if part.optional else None, _before(width, text)) for text in ends}
         whole = False
-    return _Part(run if whole else None, _better(best, run), run)
+    return _Part(width, frozenset(run) if whole else None, _better(best, run), frozenset(run))
+
+
+def _joined(run: Anchors, exact: Iterable[str]) -> Anchors:
+    joined: dict[str, Lead] = {}
+    for start, text in itertools.product(run, exact):
+        joined[start + text] = _around(joined.get(start + text), run[start])
+    return joined
+
+
+def _before(place: Lead, text: str) -> Lead:
+    """Where a text begins that ends at a place."""
+    return max(0, place[0] - len(text)), max(0, place[1] - len(text))
+
+
+def _behind(width: Lead, found: Anchors | None) -> Anchors | None:
+    return found and {text: (width[0] + least, width[1] + most) for text, (least, most) in found.items()}
 
 
 def _ends(parts: Iterable[_Part]) -> frozenset[str]:
     """How a text ends behind one of the parts, or another."""
     ends = frozenset(itertools.chain.from_iterable(part.exact or part.ends for part in parts))
     return _NOTHING if "" in ends or len(ends) > MOST else ends
+
+
+def _parts(items: Iterable[Any]) -> Iterator[_Part]:
+    """The parts of an expression; letters that stand one behind the other are one."""
+    for letters, run in itertools.groupby(_flat(items), key=lambda item: item[0] is sre.LITERAL):
+        if letters:
+            text = "".join(chr(code) for _, code in run)
+            yield _Part((len(text), len(text)), frozenset({text}))
+        else:
+            yield from (_item(*item) for item in run)
 
 
 def _flat(items: Iterable[Any]) -> Iterator[Any]:
@@ -90,18 +133,25 @@ def _flat(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _item(kind: Any, value: Any) -> _Part:
-    if kind is sre.LITERAL:
-        return _Part(frozenset({chr(value)}))
     if kind is sre.IN:
         signs = _signs(value)
-        return _Part(frozenset(signs) if signs else None)
+        return _Part((1, 1), frozenset(signs) if signs else None)
+    if kind in _ONE_SIGN:
+        return _Part((1, 1))
     if kind in _ZERO_WIDTH:
-        return _Part(_NOTHING)
+        _check_behind(kind, value)
+        return _Part((0, 0), _NOTHING)
     if kind is sre.BRANCH:
         return _either([_sequence(branch) for branch in value[1]])
     if kind in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         return _repeated(*value)
-    return _Part(None)
+    return _Part((0, WIDEST))
+
+
+def _check_behind(kind: Any, value: Any) -> None:
+    """Raise re.error as ``re.compile`` would, which is put off until an expression is needed."""
+    if kind is not sre.AT and value[0] < 0 and len(set(value[1].getwidth())) > 1:
+        raise re.error("look-behind requires fixed-width pattern")
 
 
 def _signs(items: Iterable[Any]) -> list[str] | None:
@@ -123,37 +173,67 @@ def _either(parts: Sequence[_Part]) -> _Part:
         exact = frozenset(itertools.chain.from_iterable(part.exact or () for part in parts))
     if exact is not None and len(exact) > MOST:
         exact = None
-    sets = [_better(part.best, part.exact) for part in parts]
-    best = None if None in sets else frozenset(itertools.chain.from_iterable(each or () for each in sets))
-    return _Part(exact, best, _ends(parts))
+    sets = [_better(part.best, _from_start(part.exact)) for part in parts]
+    width = (min(part.width[0] for part in parts), max(part.width[1] for part in parts))
+    return _Part(width, exact, _united(sets), _ends(parts))
+
+
+def _from_start(strings: Iterable[str] | None) -> Anchors | None:
+    return None if strings is None else dict.fromkeys(strings, (0, 0))
+
+
+def _united(sets: Iterable[Anchors | None]) -> Anchors | None:
+    united: dict[str, Lead] = {}
+    for each in sets:
+        if each is None:
+            return None
+        for text, lead in each.items():
+            united[text] = _around(united.get(text), lead)
+    return united
+
+
+def _around(one: Lead | None, other: Lead) -> Lead:
+    return other if one is None else (min(one[0], other[0]), max(one[1], other[1]))
 
 
 def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
     part = _sequence(items)
-    if part.exact is not None and most is not sre.MAXREPEAT and len(part.exact) ** most <= MOST:
+    endless = most is sre.MAXREPEAT
+    width = (least * part.width[0], WIDEST if endless else min(WIDEST, most * part.width[1]))
+    if part.exact is not None and not endless and len(part.exact) ** most <= MOST:
         times = range(least, most + 1)
         strings = itertools.chain.from_iterable(itertools.product(part.exact, repeat=count) for count in times)
         exact = frozenset(map("".join, strings))
         if len(exact) <= MOST:
-            return _Part(exact)
-    return _Part(None, _better(part.best, part.exact) if least else None, _ends([part]), optional=not least)
+            return _Part(width, exact)
+    best = _better(part.best, _from_start(part.exact)) if least else None
+    return _Part(width, None, best, _ends([part]), optional=not least)
 
 
-def _better(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+def _better(one: Anchors | None, other: Anchors | None) -> Anchors | None:
     """The rarer of two sets; a set with a string too short to help is none."""
     sets = [each for each in (one, other) if each and all(len(text) >= SHORTEST for text in each)]
     return min(sets, key=_frequency) if sets else None
 
 
-def _frequency(strings: frozenset[str]) -> float:
-    return sum(map(_likelihood, strings))
+def _frequency(strings: Iterable[str]) -> float:
+    return sum(_likelihood(text[:LONGEST]) for text in strings)
 
 
-def _least(strings: Iterable[str]) -> set[str]:
+def _least(found: Anchors) -> Anchors:
     """As few and as short strings as stand in all of the given ones and are hardly more frequent."""
-    cut = sorted({text[:LONGEST] for text in strings})
-    automaton = ahocorasick_rs.AhoCorasick(cut)
-    return {text for text in cut if len(automaton.find_matches_as_indexes(text, overlapping=True)) == 1}
+    cut: dict[str, Lead] = {}
+    for text, lead in found.items():
+        cut[text[:LONGEST]] = _around(cut.get(text[:LONGEST]), lead)
+    words = sorted(cut)
+    automaton = ahocorasick_rs.AhoCorasick(words)
+    least: dict[str, Lead] = {}
+    for text in words:
+        inside = automaton.find_matches_as_indexes(text, overlapping=True)
+        number, start, _ = min(inside, key=lambda match: len(words[match[0]]))
+        lead = (cut[text][0] + start, cut[text][1] + start)
+        least[words[number]] = _around(least.get(words[number]), lead)
+    return least
 
 
 @functools.cache

@@ -8,7 +8,7 @@ every sentence of every file.
 Expressions see folded text (``audits.folding``): lower case, straight apostrophes, one space
 between words, ``\\n`` for the end of a paragraph. ``{name}`` stands for an entry of the file's
 ``[parts]``; ``{gap}`` is up to 80 characters within one sentence, ``{few}`` up to 30, ``{clause}`` up to 60
-without a comma, ``{given}`` a given name of ``given_names.txt``. An expression is only tried on
+without a comma, ``{given}`` a given name of ``given_names.txt`` (once an expression). An expression is only tried on
 sentences that hold one of its anchors, which ``audits.anchors`` finds in it.
 """
 
@@ -17,11 +17,12 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from audits.anchors import Anchors
 from audits.expressions import Expression
 from schemas.errors import RequestError
 from schemas.findings import Severity
@@ -31,6 +32,8 @@ _HERE = Path(__file__).parent / "patterns"
 Voice = Literal["narrator", "speech", "self", "others", "toward", "to_me", "of_me", "any"]
 
 _PARTS = {"gap": r"[^.!?\n]{0,80}?", "few": r"[^.!?\n]{0,30}?", "clause": r"[^.!?,;:\n\u2014]{0,60}?"}
+# Any word: whether it is a given name is looked up, as thousands of alternatives are tried one after the other.
+_PARTS["given"] = r"(?P<given>[^\W\d_]++(?:-[^\W\d_]++)?+)"
 _NAMES = _HERE / "given_names.txt"
 
 _PART = re.compile(r"\{([a-z_]+)\}")
@@ -43,12 +46,11 @@ class Pattern:
     """Expressions of a criterion that belong together; what they find overlapping each other is one match.
 
     ``unless`` is what, standing right before a match in its sentence, excuses it; ``unless_after`` what
-    stands right after it. A group named ``words`` is what a finding points at (else all of the
-    match). A group named ``capital`` has to
-    begin with a capital in the original. ``voice`` says whose words count: the "narrator"'s
-    (outside quotations), "speech", "self" (the narrator's, aloud or not), "others", "toward"
-    (others, but not to somebody else), "to_me" (others, evidently to the narrator), "of_me" (others,
-    evidently of the narrator) or "any".
+    stands right after it. A group named ``words`` is what a finding points at (else all of the match).
+    A group named ``capital`` has to begin with a capital in the original, one named ``given`` to be a
+    given name. ``voice`` says whose words count: the "narrator"'s (outside quotations), "speech",
+    "self" (the narrator's, aloud or not), "others", "toward" (others, but not to somebody else),
+    "to_me" (others, evidently to the narrator), "of_me" (others, evidently of the narrator) or "any".
     """
 
     code: str
@@ -61,6 +63,22 @@ class Pattern:
     voice: Voice
     hits: tuple[str, ...]
     misses: tuple[str, ...]
+
+    def anchors(self) -> Iterator[tuple[Expression, Anchors]]:
+        """Each expression with its anchors. Raises RequestError for one that is malformed, or has none."""
+        for each in self.expressions:
+            try:
+                found = each.anchors
+            except re.error as error:
+                raise self._bad(each, "malformed expression", str(error)) from None
+            if not found:
+                raise self._bad(each, "expression without an anchor", "three letters or more that every match contains")
+            if any(anchor != anchor.lower() for anchor in found):
+                raise self._bad(each, "capitals in the expression", "lower case, as the texts it is looked for in")
+            yield each, found
+
+    def _bad(self, expression: Expression, what: str, expected: str) -> RequestError:
+        return RequestError(f"{what} {expression.source}", f"{self.code}.toml", row=self.name, expected=expected)
 
 
 @dataclass(frozen=True)
@@ -94,14 +112,15 @@ def criteria(folder: Path = _HERE) -> Mapping[str, Criterion]:
 
 
 @functools.cache
-def _given_names() -> str:
-    return "|".join(_NAMES.read_text("utf-8").lower().split())
+def given_names() -> frozenset[str]:
+    """The given names of ``given_names.txt``, in lower case."""
+    return frozenset(_NAMES.read_text("utf-8").lower().split())
 
 
 def _criterion(path: Path) -> Criterion:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
-        parts = {**_PARTS, "given": _given_names(), **data.get("parts", {})}
+        parts = {**_PARTS, **data.get("parts", {})}
         patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
         names = [pattern.name for pattern in patterns]
         if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -139,7 +158,9 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
     return Pattern(
         code=data["code"],
         name=name,
-        expressions=tuple(_expression(line, parts, path, name) for line in entry["expressions"].split("\n") if line),
+        expressions=tuple(
+            Expression(_filled(line, parts, path, name)) for line in entry["expressions"].split("\n") if line
+        ),
         why=entry["why"],
         source=entry.get("source", data["source"]),
         unless=_compiled(f"(?:{before})$", parts, path, name) if before else None,
@@ -148,22 +169,6 @@ def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[s
         hits=tuple(entry["hits"]),
         misses=tuple(entry["misses"]),
     )
-
-
-def _expression(line: str, parts: Mapping[str, str], path: Path, name: str) -> Expression:
-    """An expression that is well-formed and has anchors."""
-    found = Expression(_filled(line, parts, path, name))
-    try:
-        anchors = found.anchors
-    except re.error as error:
-        raise RequestError(f"malformed expression {line}", path, row=name, expected=str(error)) from None
-    if any(anchor != anchor.lower() for anchor in anchors):
-        expected = "lower case, as the texts it is looked for in"
-        raise RequestError(f"capitals in the expression {line}", path, row=name, expected=expected)
-    if not anchors:
-        expected = "three letters or more that every match contains"
-        raise RequestError(f"expression without an anchor: {line}", path, row=name, expected=expected)
-    return found
 
 
 def _compiled(text: str, parts: Mapping[str, str], path: Path, name: str) -> re.Pattern[str]:

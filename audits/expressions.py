@@ -1,8 +1,9 @@
-"""One expression of a pattern: what it finds, and the anchors that say where to look.
+"""One expression of a pattern: the anchors that say where to look, and what is found there.
 
-Nearly every expression begins with ``\\b``, and ``re`` tries such a one at every letter, while it
-leaps to the first letter of others. So that mark is taken off, and what is found is asked whether it
-stands at a word's edge: the same matches, several times as fast.
+An anchor in a text tells where a match round it can begin, mostly to the letter. So an expression is
+tried at these few places and not at every letter of a sentence. Only where anything may stand before
+the anchor it is searched for; then without the ``\\b`` that nearly every expression begins with, as
+``re`` leaps to the first letter of one that begins with a letter.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import functools
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from audits import anchors
+from audits.anchors import Anchors, Lead, anchors
+
+NEAR = 48
+"""Characters in which a match may begin and places are tried one by one; in more, searching is quicker."""
 
 _EDGE = re.compile(r"\b")
 
@@ -26,23 +30,49 @@ class Expression:
     source: str
 
     @functools.cached_property
-    def anchors(self) -> tuple[str, ...]:
-        """Strings of which every match contains one; () where there are none."""
-        return anchors.anchors(self.source)
+    def anchors(self) -> Anchors:
+        """Strings of which every match contains one, and how far behind its beginning; {} where there are none."""
+        return anchors(self.source)
 
     def matches(self, text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-        """What is found from ``start`` to ``end`` of a text: in order, none overlapping the one before."""
-        search, edged = self._search
-        while (found := search(text, start, end)) is not None:
-            first, after = found.span()
-            if edged and _EDGE.match(text, first) is None:
-                start = first + 1
-                continue
-            yield found
-            start = max(after, first + 1)
+        """What is found from ``start`` to ``end`` of a text, from left to right and none overlapping another."""
+        return self._compiled.finditer(text, start, end)
+
+    def matches_at(self, text: str, start: int, end: int, anchor: int, lead: Lead) -> Iterator[re.Match[str]]:
+        """What is found from ``start`` to ``end`` of a text and begins ``lead`` characters before an anchor.
+
+        At every place the match of ``re``; they may overlap each other.
+        """
+        first, last = max(start, anchor - lead[1]), anchor - lead[0]
+        if last - first >= NEAR:
+            yield from self._searched(text, first, last, end)
+            return
+        for place in self._places(text, first, last):
+            found = self._compiled.match(text, place, end)
+            if found is not None:
+                yield found
+
+    def _places(self, text: str, first: int, last: int) -> Iterable[int]:
+        if self._begins_at_edge and first < last:
+            # To see an edge the letter behind it is needed, which may be an edge itself.
+            return [edge.start() for edge in _EDGE.finditer(text, first, last + 1) if edge.start() <= last]
+        return range(first, last + 1)
+
+    def _searched(self, text: str, first: int, last: int, end: int) -> Iterator[re.Match[str]]:
+        while first <= last and (found := self._edgeless.search(text, first, end)) is not None:
+            first = found.start() + 1
+            if first <= last + 1 and (not self._begins_at_edge or _EDGE.match(text, first - 1)):
+                yield found
 
     @functools.cached_property
-    def _search(self) -> tuple[Callable[[str, int, int], re.Match[str] | None], bool]:
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.source)
+
+    @functools.cached_property
+    def _begins_at_edge(self) -> bool:
         # Every branch of an expression begins at an edge where its parse does.
-        edged = self.source.startswith(r"\b") and parser.parse(self.source)[0] == (sre.AT, sre.AT_BOUNDARY)
-        return re.compile(self.source.removeprefix(r"\b") if edged else self.source).search, edged
+        return self.source.startswith(r"\b") and parser.parse(self.source)[0] == (sre.AT, sre.AT_BOUNDARY)
+
+    @functools.cached_property
+    def _edgeless(self) -> re.Pattern[str]:
+        return re.compile(self.source.removeprefix(r"\b") if self._begins_at_edge else self.source)

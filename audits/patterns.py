@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 
-from audits.criteria import Criterion, Pattern, Voice
+from audits.anchors import Lead
+from audits.criteria import Criterion, Pattern, Voice, given_names
 from audits.expressions import Expression
 from audits.folding import BREAK, ODD_BLANKS, Folded, fold, has_wrapped_lines, plain, unwrapped
 from audits.speech import Quotations
@@ -51,26 +52,26 @@ class Match(NamedTuple):
     name: str
 
 
-class Sought(NamedTuple):
-    """An expression, and the pattern it is one of."""
+class Use(NamedTuple):
+    """What an anchor is one of: an expression of a pattern; and how far behind a match's beginning it stands."""
 
-    expression: Expression
     pattern: Pattern
+    expression: Expression
+    lead: Lead
 
 
 class Matcher:
-    """All patterns of some criteria, compiled together."""
+    """All patterns of some criteria, compiled together. Raises RequestError for an expression that cannot be."""
 
     def __init__(self, criteria: Collection[Criterion]) -> None:
-        patterns = [pattern for criterion in criteria for pattern in criterion.patterns]
-        self._sought = [Sought(expression, pattern) for pattern in patterns for expression in pattern.expressions]
-        users: dict[bytes, list[int]] = {}
-        for number, sought in enumerate(self._sought):
-            for anchor in sought.expression.anchors:
-                users.setdefault(_coded(anchor), []).append(number)
-        self._users = list(users.values())
-        self._codes = [frozenset(self._sought[number].pattern.code for number in numbers) for numbers in self._users]
-        words = [*users, *map(_coded, ODD_BLANKS)]
+        uses: dict[bytes, list[Use]] = {}
+        for pattern in (pattern for criterion in criteria for pattern in criterion.patterns):
+            for expression, anchors in pattern.anchors():
+                for anchor, lead in anchors.items():
+                    uses.setdefault(_coded(anchor), []).append(Use(pattern, expression, lead))
+        self._uses = list(uses.values())
+        self._codes = [tuple({use.pattern.code for use in each}) for each in self._uses]
+        words = [*uses, *map(_coded, ODD_BLANKS)]
         self._automaton = ahocorasick_rs.BytesAhoCorasick(words, implementation=ahocorasick_rs.Implementation.DFA)
 
     def scan(self, texts: Sequence[str], quoted: Sequence[Quotations] | None = None) -> list[Match]:
@@ -94,13 +95,12 @@ class Matcher:
         def counts(code: str, anchor: int) -> bool:
             return code not in enough and folded.at(anchor) + REACH >= least[code]
 
-        for sought, window in self._candidates(folded.text, _coded(folded.text), counts=counts):
-            pattern = sought.pattern
-            code = pattern.code
-            for match in window.matches(sought):
-                start, end = _place(match, window, folded, _OPENING)
-                if start >= least[code] and hears(pattern.voice, quoted, start, end):
-                    seen[code].add(Match(0, start, end, code, pattern.name))
+        for found in self._find(folded.text, _coded(folded.text), counts=counts):
+            pattern, code = found.pattern, found.pattern.code
+            start, end = _place(found, folded, _OPENING)
+            if start < least[code] or not hears(pattern.voice, quoted, start, end):
+                continue
+            seen[code].add(Match(0, start, end, code, pattern.name))
             if len(seen[code]) >= needed[code][0] and len(_apart(seen[code])) >= needed[code][0]:
                 enough.add(code)
                 if len(enough) == len(needed):
@@ -114,36 +114,34 @@ class Matcher:
             joined = unwrapped(joined)
             coded = _coded(joined)
         anchors = self._anchors(coded)
-        if anchors and max(anchors)[0] >= len(self._users):
+        if anchors and max(anchors)[0] >= len(self._uses):
             for number in range(first, last):
                 folded = fold("\n\n" + texts[number])
-                found = self._candidates(folded.text, _coded(folded.text))
+                found = self._find(folded.text, _coded(folded.text))
                 yield from _matches(found, folded, quoted[number : number + 1], number)
             return
-        yield from _matches(self._candidates(joined, coded, anchors), Folded(joined), quoted[first:last], first)
+        yield from _matches(self._find(joined, coded, anchors), Folded(joined), quoted[first:last], first)
 
-    def _candidates(
+    def _find(
         self, text: str, coded: bytes, anchors: Sequence[Anchor] | None = None, counts: Counts | None = None
-    ) -> Iterator[Candidate]:
-        """Expressions whose anchor stands in a sentence, with the sentence; each expression once a sentence.
+    ) -> Iterator[Found]:
+        """What the expressions find round their anchors, each within its sentence.
 
         Anchors at places where their code does not count are passed over.
         """
         # Lower case is cheap for all of an ASCII text, and dear for others: of those only sentences are lowered.
         lower = coded.decode("ascii") if text.isascii() else None
         window: _Window | None = None
-        done: set[int] = set()
         for anchor, start, end in self._anchors(coded) if anchors is None else anchors:
-            if anchor >= len(self._users) or (counts and not any(counts(code, start) for code in self._codes[anchor])):
+            if anchor >= len(self._uses) or (counts and not any(counts(code, start) for code in self._codes[anchor])):
                 continue
             if window is None or start >= window.until:
                 window = _window(text, lower, start, end)
-                done.clear()
-            for number in self._users[anchor]:
-                sought = self._sought[number]
-                if number not in done:
-                    done.add(number)
-                    yield sought, window
+            for pattern, expression, lead in self._uses[anchor]:
+                low, high = window.start, window.end
+                for match in expression.matches_at(window.text, low, high, start - window.base, lead):
+                    if not _excused(pattern, match, window):
+                        yield Found(pattern, match, window)
 
     def _anchors(self, coded: bytes) -> list[Anchor]:
         return self._automaton.find_matches_as_indexes(coded, overlapping=True)
@@ -161,35 +159,34 @@ class _Window(NamedTuple):
     end: int
     until: int
 
-    def matches(self, sought: Sought) -> Iterator[re.Match[str]]:
-        """Matches of an expression that nothing before or after them excuses."""
-        after, before = sought.pattern.unless_after, sought.pattern.unless
-        for found in sought.expression.matches(self.text, self.start, self.end):
-            if after is not None and after.match(self.text, found.end(), self.end):
-                continue
-            if before is None or not before.search(self.text, self.start, found.start()):
-                yield found
+
+class Found(NamedTuple):
+    """What an expression of a pattern found in a sentence."""
+
+    pattern: Pattern
+    match: re.Match[str]
+    window: _Window
 
 
-Candidate = tuple[Sought, _Window]
+def _excused(pattern: Pattern, match: re.Match[str], window: _Window) -> bool:
+    """Whether something right before or after a match in its sentence excuses it."""
+    after, before = pattern.unless_after, pattern.unless
+    if after is not None and after.match(window.text, match.end(), window.end):
+        return True
+    return before is not None and before.search(window.text, window.start, match.start()) is not None
 
 
-def _matches(
-    candidates: Iterator[Candidate], folded: Folded, quoted: Sequence[Quotations], first: int
-) -> Iterator[Match]:
+def _matches(found: Iterator[Found], folded: Folded, quoted: Sequence[Quotations], first: int) -> Iterator[Match]:
     """Matches in a text that holds those of ``quoted`` one after the other, the first being number ``first``."""
     starts = [_OPENING]
-    for each in quoted[:-1]:
-        starts.append(starts[-1] + len(each.text) + _OPENING)
-    for sought, window in candidates:
-        pattern = sought.pattern
-        for match in window.matches(sought):
-            which = bisect_right(starts, folded.at(window.base + _span(match)[0])) - 1
-            start, end = _place(match, window, folded, starts[which])
-            if _capital(match, window, folded, quoted[which].text, starts[which]) and hears(
-                pattern.voice, quoted[which], start, end
-            ):
-                yield Match(first + which, start, end, pattern.code, pattern.name)
+    for text in quoted[:-1]:
+        starts.append(starts[-1] + len(text.text) + _OPENING)
+    for each in found:
+        pattern = each.pattern
+        which = bisect_right(starts, _place(each, folded, 0)[0]) - 1
+        start, end = _place(each, folded, starts[which])
+        if _named(each, folded, quoted[which].text, starts[which]) and hears(pattern.voice, quoted[which], start, end):
+            yield Match(first + which, start, end, pattern.code, pattern.name)
 
 
 def _apart(found: Collection[Match]) -> list[Match]:
@@ -221,23 +218,22 @@ def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
     return _Window(text[base:high].lower(), base, low - base, high - base, until)
 
 
-def _span(found: re.Match[str]) -> tuple[int, int]:
-    """The group named ``words``, where it is part of the match; else all of the match."""
-    pointed = "words" in found.re.groupindex and found.start("words") >= 0
-    return found.span("words") if pointed else found.span()
+def _place(found: Found, folded: Folded, base: int) -> tuple[int, int]:
+    """What is pointed at, in the original text that begins at ``base``: the group ``words``, else all of the match."""
+    match = found.match
+    pointed = "words" in match.re.groupindex and match.start("words") >= 0
+    start, end = match.span("words") if pointed else match.span()
+    return folded.at(found.window.base + start) - base, folded.at(found.window.base + end) - base
 
 
-def _place(found: re.Match[str], window: _Window, folded: Folded, base: int) -> tuple[int, int]:
-    """What a match points at, in the original text that begins at ``base``."""
-    start, end = _span(found)
-    return folded.at(window.base + start) - base, folded.at(window.base + end) - base
-
-
-def _capital(found: re.Match[str], window: _Window, folded: Folded, original: str, base: int) -> bool:
-    """Whether a group named ``capital`` begins with one in the original; True without such a group."""
-    if "capital" not in found.re.groupindex or found.start("capital") < 0:
+def _named(found: Found, folded: Folded, original: str, base: int) -> bool:
+    """Whether the group ``capital`` begins with one in the original, and ``given`` is a given name; where they are."""
+    match, groups = found.match, found.match.re.groupindex
+    if "given" in groups and match["given"] is not None and match["given"] not in given_names():
+        return False
+    if "capital" not in groups or match.start("capital") < 0:
         return True
-    return original[folded.at(window.base + found.start("capital")) - base].isupper()
+    return original[folded.at(found.window.base + match.start("capital")) - base].isupper()
 
 
 def hears(voice: Voice, quoted: Quotations, start: int, end: int) -> bool:

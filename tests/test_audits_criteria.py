@@ -3,6 +3,7 @@
 import pytest
 
 from audits.criteria import criteria
+from audits.patterns import Matcher
 from schemas.errors import RequestError
 
 FILE = """
@@ -32,7 +33,7 @@ misses = ["Years passed."]
 def refused(tmp_path, text):
     (tmp_path / "mine.own.toml").write_text(text, "utf-8")
     with pytest.raises(RequestError) as raised:
-        criteria(tmp_path)
+        Matcher(criteria(tmp_path).values())
     return str(raised.value)
 
 
@@ -50,6 +51,7 @@ def test_expressions_stand_one_a_line_and_parts_are_filled_in(tmp_path):
     [
         ("years {later}", "years {soon}", "unknown part {soon}"),
         ("years {later}", "years (later", "malformed expression"),
+        ("years {later}", "(?<=a|ab)years", "look-behind requires fixed-width"),
         ("years {later}", "Years {later}", "capitals in the expression"),
         ("years {later}", "[a-z]+", "expression without an anchor"),
         ('why = "Because."', "", "missing key 'why'"),

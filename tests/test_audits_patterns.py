@@ -60,14 +60,16 @@ def test_an_expression_matches_nothing_without_an_anchor(pattern, data):
 @pytest.mark.parametrize("pattern", [pytest.param(p.values[1], id=p.id) for p in OWN])
 @settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_an_expression_finds_what_re_finds(pattern, data):
+def test_an_expression_finds_what_re_finds_at_every_place(pattern, data):
     expression = data.draw(st.sampled_from(pattern.expressions))
     like = st.from_regex(expression.source, alphabet=st.characters(codec="latin-1"))
     text = "".join(data.draw(st.lists(like | st.sampled_from(pattern.hits).map(str.lower) | st.text(max_size=3))))
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    expected = [found.span() for found in re.compile(expression.source).finditer(text, start, end)]
-    assert [found.span() for found in expression.matches(text, start, end)] == expected
+    found = set()
+    for anchor, lead in expression.anchors.items():
+        for place in (place for place in range(len(text)) if text.startswith(anchor, place)):
+            found |= {each.span() for each in expression.matches_at(text, 0, len(text), place, lead)}
+    searched = re.compile(expression.source)
+    assert found == {each.span() for place in range(len(text)) if (each := searched.match(text, place))}
 
 
 SENTENCES = [
@@ -120,7 +122,7 @@ def test_a_span_points_at_words_that_fold_to_what_was_matched(matcher, text):
         words = fold(text[match.start : match.end]).text
         pattern = expressions[match.code, match.name]
         around = fold("\n\n" + text[max(0, match.start - 40) : match.end + 90]).text
-        found = [each[0] for one in pattern.expressions for each in one.matches(around, 0, len(around))]
+        found = [each[0] for one in pattern.expressions for each in re.finditer(one.source, around)]
         assert any(words in each for each in found), (words, around)
 
 
