@@ -34,12 +34,33 @@ _TOLD = re.compile(
     r"(?:said|says|asked|asks|answered|whispered|shouted|called|cried|told|replied|muttered|murmured|yelled)\b"
 )
 
-# A title, an inscription, a word that is mentioned: nobody says it.
-_MENTION = re.compile(
-    r"\b(?:(?:is|was|are|were|been|being|be|'s|book|film|song|game|play|poem|shop|boat|one) called"
-    r"|titled|entitled|labell?ed|so-called|the (?:book|film|song|word|words|title|play|poem|show)) $",
+_TELLS = re.compile(
+    r"\b(?:said|says|say|saying|asked|answered|whispered|shouted|cried|replied|muttered|murmured|yelled|repeated|added"
+    r"|went|goes|snapped|mumbled|hissed|began|begged|mouthed|screamed|gasped|grunted|barked)(?: \w+ly)?[,:]? $",
     re.IGNORECASE,
 )
+
+# A title, an inscription, a word that is mentioned: nobody says it.
+_MENTION = re.compile(
+    r"\b(?:(?:is|was|are|were|been|being|be|'s|book|film|song|game|play|poem|shop|boat|ship|band|dog|cat|horse|one|it"
+    r"|them|him|her|us|me|something|which|that) called|call(?:ed|ing|s)? (?:it|him|her|me|them|us|this|that|his|the)(?: \w+){0,2}"
+    r"|(?:re-?|nick)?named|(?:en)?titled|labell?ed|marked|stamped|so-called|known as|spelled|spelt|mean(?:s|t|ing)?"
+    r"|the (?:\w+ )?(?:book|film|song|words?|title|play|poem|show|caption|letters|sentence|phrase|motto|slogan|heading)"
+    r"|(?:sign|plate|board|label|badge|poster|banner|notice|sticker|plaque|stone|mug|t-?shirt|shirt|jumper|cap|stamp|tattoo"
+    r"|door|screen|display|headline|inscription|blackboard|card|ribbon|cake|form|envelope|folder|tag|button|key|wall)s?"
+    r"(?: \w+){0,5} (?:said|says|saying|read|reads|reading|with|bore|bearing)"
+    r"):? $",
+    re.IGNORECASE,
+)
+
+# What is read, sung or ticked is not said, unless it ends like speech.
+_SHOWN = re.compile(
+    r"\b(?:(?:read|reading|sang|sing|singing|watch(?:ed|ing)?|play(?:ed|ing)?|hummed|humming|whistled|tick(?:ed|ing)?|wrote"
+    r"|written|painted|printed|typed|carved|underlined|crossed out|pressed|clicked|chose|circled|scrawled|filed under"
+    r"|saw|performed|recited|from|of|in|about|to)(?: (?:the|a|her|his|my|our))?):? $",
+    re.IGNORECASE,
+)
+_SMALL = frozenset("a an the of and in on at to for with from by or nor but as is my your our no not it its".split())
 
 
 def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Finding]:
@@ -63,19 +84,30 @@ def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Fin
 
 def has_dialogue(quoted: Quotations) -> bool:
     """Whether something is said in quotation marks: three words, or one that ends or is told as speech."""
-    for start, end in quoted.spans:
-        quotation = quoted.text[start:end]
-        if quotation[0] in "*_" or _MENTION.search(quoted.text, max(0, start - 40), start):
-            continue
-        words = len(_WORDS.findall(quotation))
-        if (
-            words >= 3
-            or (words and _SPOKEN.search(quotation))
-            or (words and _TOLD.match(quoted.text, end))
-            or (words and _UNSPACED.search(quotation) and end - start > 4)
-        ):
-            return True
-    return False
+    return any(_is_said(quoted.text, start, end) for start, end in quoted.spans)
+
+
+def _is_said(text: str, start: int, end: int) -> bool:
+    quotation = text[start:end]
+    if quotation[0] in "*_":
+        return False
+    words = _WORDS.findall(quotation)
+    low = max(0, start - 80)
+    told = bool(words and _TOLD.match(text, end))
+    ended = bool(words and _SPOKEN.search(quotation))
+    if not told:
+        if _MENTION.search(text, low, start):
+            return False
+        told = bool(words and _TELLS.search(text, low, start))
+    if not told and not ended and (_SHOWN.search(text, low, start) or _is_title(words)):
+        return False
+    return told or ended or len(words) >= 3 or bool(words and _UNSPACED.search(quotation) and end - start > 4)
+
+
+def _is_title(words: Sequence[str]) -> bool:
+    """Whether all words but small ones have capitals."""
+    large = [word for word in words if word.lower() not in _SMALL]
+    return len(large) >= 2 and all(word[0].isupper() for word in large)
 
 
 @functools.cache
