@@ -43,8 +43,8 @@ _TELLS = re.compile(
 # A title, an inscription, a word that is mentioned: nobody says it.
 _MENTION = re.compile(
     r"\b(?:(?:is|was|are|were|been|being|be|'s|book|film|song|game|play|poem|shop|boat|ship|band|dog|cat|horse|one|it"
-    r"|them|him|her|us|me|something|which|that) called|call(?:ed|ing|s)? (?:it|him|her|me|them|us|this|that|his|the)(?: \w+){0,2}"
-    r"|(?:re-?|nick)?named|(?:en)?titled|labell?ed|marked|stamped|so-called|known as|spelled|spelt|mean(?:s|t|ing)?"
+    r"|them|him|her|us|me|something|which|that) called"
+    r"|call(?:ed|ing|s)? (?:it|him|her|me|them|us|this|that|his|the)(?: \w+){0,2}|(?:re-?|nick)?named|(?:en)?titled|labell?ed|marked|stamped|so-called|known as|spelled|spelt|mean(?:s|t|ing)?"
     r"|the (?:\w+ )?(?:book|film|song|words?|title|play|poem|show|caption|letters|sentence|phrase|motto|slogan|heading)"
     r"|(?:sign|plate|board|label|badge|poster|banner|notice|sticker|plaque|stone|mug|t-?shirt|shirt|jumper|cap|stamp|tattoo"
     r"|door|screen|display|headline|inscription|blackboard|card|ribbon|cake|form|envelope|folder|tag|button|key|wall)s?"
@@ -60,7 +60,9 @@ _SHOWN = re.compile(
     r"|saw|performed|recited|from|of|in|about|to)(?: (?:the|a|her|his|my|our))?):? $",
     re.IGNORECASE,
 )
-_SMALL = frozenset("a an the of and in on at to for with from by or nor but as is my your our no not it its".split())
+_SMALL = re.compile(
+    r"(?:an?|the|of|and|in|on|at|to|for|with|from|by|n?or|but|as|is|my|your|our|not?|its?)$", re.IGNORECASE
+)
 
 
 def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Finding]:
@@ -106,7 +108,7 @@ def _is_said(text: str, start: int, end: int) -> bool:
 
 def _is_title(words: Sequence[str]) -> bool:
     """Whether all words but small ones have capitals."""
-    large = [word for word in words if word.lower() not in _SMALL]
+    large = [word for word in words if _SMALL.match(word) is None]
     return len(large) >= 2 and all(word[0].isupper() for word in large)
 
 
