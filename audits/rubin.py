@@ -44,7 +44,8 @@ _TELLS = re.compile(
 _MENTION = re.compile(
     r"\b(?:(?:is|was|are|were|been|being|be|'s|book|film|song|game|play|poem|shop|boat|ship|band|dog|cat|horse|one|it"
     r"|them|him|her|us|me|something|which|that) called"
-    r"|call(?:ed|ing|s)? (?:it|him|her|me|them|us|this|that|his|the)(?: \w+){0,2}|(?:re-?|nick)?named|(?:en)?titled|labell?ed|marked|stamped|so-called|known as|spelled|spelt|mean(?:s|t|ing)?"
+    r"|call(?:ed|ing|s)? (?:it|him|her|me|them|us|this|that|his|the)(?: \w+){0,2}"
+    r"|(?:re-?|nick)?named|(?:en)?titled|labell?ed|marked|stamped|so-called|known as|spelled|spelt|mean(?:s|t|ing)?"
     r"|the (?:\w+ )?(?:book|film|song|words?|title|play|poem|show|caption|letters|sentence|phrase|motto|slogan|heading)"
     r"|(?:sign|plate|board|label|badge|poster|banner|notice|sticker|plaque|stone|mug|t-?shirt|shirt|jumper|cap|stamp|tattoo"
     r"|door|screen|display|headline|inscription|blackboard|card|ribbon|cake|form|envelope|folder|tag|button|key|wall)s?"
