@@ -1,0 +1,170 @@
+"""How well the audits agree with careful readers: precision and recall of each code on labelled sentences.
+
+``tests/cases/audits/<code>.txt`` holds sets of labelled cases: ``+`` where a reader finds what the code
+is for (or, for ``rubin.*`` and ``urgency.missing``, the sign whose absence it reports), ``-`` where not.
+Each set was written by somebody who had not seen the expressions. The patterns were then widened on
+all sets but ``unseen``, which nobody may fit: only its figures say what to expect on other text.
+Each case is put through the audit itself, as the text of an otherwise sound row.
+
+    python -m perf.agreement
+    python -m perf.agreement --set unseen --code perspective.future --wrong
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from audits import audit, rubin
+from audits.criteria import criteria
+from audits.patterns import Matcher
+from audits.reading import Subject
+from audits.speech import Quotations
+from schemas.command import DONE, parser, print_json, run, say
+from schemas.errors import unknown
+
+FOLDER = Path(__file__).resolve().parents[1] / "tests/cases/audits"
+UNSEEN = "unseen"
+
+_FIELDS = {
+    "anchor.identity": ("scenarios", "context_text", {"anchor.identity"}),
+    "decisions.clinical": ("decisions", "final_decision", {"vocabulary.clinical"}),
+    "decisions.citation": ("decisions", "final_decision", {"citation.memory", "format.residue"}),
+    "decisions.third": ("decisions", "final_decision", {"person.third"}),
+}
+"""Whose sentences are no memory's: table, field and the codes that raise them."""
+
+_LEADS = {
+    "rubin.sensory": "It smelled of tar. ",  # two signs are needed
+    "rubin.aftermath": "He came in and put the box on the shelf, and we both sat down and counted what was in it. ",
+}
+"""What stands before a sentence that alone could not show a dimension."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What a code found in the sentences of a set: how many rightly, how many a reader finds, and where they differ."""
+
+    code: str
+    set: str
+    found: int
+    right: int
+    wanted: int
+    cases: int
+    wrong: tuple[str, ...]
+
+    @property
+    def precision(self) -> float:
+        """The share of what is found that a reader finds; 1 where nothing is found."""
+        return self.right / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        """The share of what a reader finds that is found."""
+        return self.right / self.wanted
+
+
+def labelled(path: Path) -> dict[str, list[tuple[bool, str]]]:
+    """The sentences of a file by set: (whether a reader finds something, sentence)."""
+    sets: dict[str, list[tuple[bool, str]]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            now = sets.setdefault(line[2:], [])
+        else:
+            now.append((line[0] == "+", line[2:]))
+    return sets
+
+
+def agreement(code: str, name: str, sentences: Sequence[tuple[bool, str]]) -> Agreement:
+    """How a code agrees with the labels of a set."""
+    found = [(wanted, _finds(code, sentence), sentence) for wanted, sentence in sentences]
+    return Agreement(
+        code=code,
+        set=name,
+        found=sum(hit for _, hit, _ in found),
+        right=sum(wanted and hit for wanted, hit, _ in found),
+        wanted=sum(wanted for wanted, _, _ in found),
+        cases=len(found),
+        wrong=tuple(f"{'missed' if wanted else 'false'}: {text}" for wanted, hit, text in found if wanted != hit),
+    )
+
+
+def pooled(several: Sequence[Agreement], name: str) -> Agreement:
+    """All cases of several agreements as one."""
+    found, right, wanted, cases = (
+        sum(getattr(each, f) for each in several) for f in ("found", "right", "wanted", "cases")
+    )
+    return Agreement("all codes", name, found, right, wanted, cases, ())
+
+
+def _finds(code: str, sentence: str) -> bool:
+    if code == "urgency.missing":
+        return bool(_matcher(code).scan([sentence]))
+    if code.startswith("rubin."):
+        read = [Subject("memories", "MEM_04_0001", {"content_full": _LEADS.get(code, "") + sentence})]
+        return code not in {finding.code for finding in rubin.audit(read, [Quotations(read[0].text("content_full"))])}
+    table, field, wanted = _FIELDS.get(code, ("memories", "content_full", {code}))
+    row = {**copy.deepcopy(_sound()[table]), field: sentence}
+    if table == "memories":
+        row |= {"age": 9, "emotion_signature": {"primary": "worry", "secondary": "relief", "intensity": 0.2}}
+    return any(finding.code in wanted for finding in audit(table, [row], only=wanted))
+
+
+@functools.cache
+def _matcher(code: str) -> Matcher:
+    return Matcher([criteria()[code]])
+
+
+@functools.cache
+def _sound() -> dict[str, Any]:
+    found: dict[str, Any] = orjson.loads((FOLDER.parent / "sound_rows.json").read_bytes())
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print precision and recall of every code and set; returns the exit code."""
+    made = parser(
+        "perf.agreement", "Precision and recall of the audits on labelled sentences.", "python -m perf.agreement"
+    )
+    made.add_argument("--code", metavar="CODE", help="one code")
+    made.add_argument("--set", metavar="NAME", help=f"one set, e.g. {UNSEEN}")
+    made.add_argument("--wrong", action="store_true", help="also show the sentences on which audit and reader differ")
+    return run(_command, made, argv)
+
+
+def _command(arguments: argparse.Namespace) -> int:
+    measured = list(_measured(arguments.code, arguments.set))
+    if arguments.json:
+        rows = [{**vars(each), "precision": each.precision, "recall": each.recall} for each in measured]
+        print_json({"rows": rows})
+        return DONE
+    say(f"{'precision':>9} {'recall':>7} {'cases':>6}  code and set")
+    names = list(dict.fromkeys(each.set for each in measured))
+    for each in [*measured, *(pooled([one for one in measured if one.set == name], name) for name in names)]:
+        say(f"{each.precision:9.3f} {each.recall:7.3f} {each.cases:6,}  {each.code} {each.set}")
+        for line in each.wrong if arguments.wrong else ():
+            say(f"{'':>25}{line}")
+    return DONE
+
+
+def _measured(code: str | None, name: str | None) -> Iterator[Agreement]:
+    files = {path.stem: path for path in sorted(FOLDER.glob("*.txt"))}
+    if code is not None and code not in files:
+        raise unknown("labelled code", code, files)
+    for stem, path in files.items():
+        sets = labelled(path)
+        if name is not None and name not in sets:
+            raise unknown("set", name, sets, path)
+        if code in (None, stem):
+            yield from (agreement(stem, one, cases) for one, cases in sets.items() if name in (None, one))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
