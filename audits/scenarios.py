@@ -48,7 +48,9 @@ OPPOSED = (frozenset({"openness_to_change", "conservation"}), frozenset({"self_e
 _PROMPT, _COVERAGE = "HEART-BENCH appendix G.3", "HEART-BENCH 3.3, appendix C.2"
 _YOU = re.compile(r"\byou(?:r|rs|rself|'re|'ve|'d|'ll|\u2019re|\u2019ve|\u2019d|\u2019ll)?\b", re.IGNORECASE)
 _FAMILY = re.compile(
-    r"husband|wife|spouse|fianc|partner|boyfriend|girlfriend|marriage|wedding|married|engaged", re.IGNORECASE
+    r"husband|wife|spouse|fianc|partner|(?:boy|girl)friend|marri|wedding|engage|in-law|divorc|widow|honeymoon|anniversar"
+    r"|together|in love|separated",
+    re.IGNORECASE,
 )
 
 
