@@ -22,9 +22,7 @@ from typing import Any
 
 import orjson
 
-from audits import audit, rubin
-from audits.criteria import criteria
-from audits.patterns import Matcher
+from audits import audit, rubin, scenarios
 from audits.reading import Subject
 from audits.speech import Quotations
 from schemas.command import DONE, parser, print_json, run, say
@@ -106,7 +104,7 @@ def pooled(several: Sequence[Agreement], name: str) -> Agreement:
 
 def _finds(code: str, sentence: str) -> bool:
     if code == "urgency.missing":
-        return bool(_matcher(code).scan([sentence]))
+        return scenarios.presses([sentence])
     if code.startswith("rubin."):
         read = [Subject("memories", "MEM_04_0001", {"content_full": _LEADS.get(code, "") + sentence})]
         return code not in {finding.code for finding in rubin.audit(read, [Quotations(read[0].text("content_full"))])}
@@ -115,11 +113,6 @@ def _finds(code: str, sentence: str) -> bool:
     if table == "memories":
         row |= {"age": 9, "emotion_signature": {"primary": "worry", "secondary": "relief", "intensity": 0.2}}
     return any(finding.code in wanted for finding in audit(table, [row], only=wanted))
-
-
-@functools.cache
-def _matcher(code: str) -> Matcher:
-    return Matcher([criteria()[code]])
 
 
 @functools.cache
