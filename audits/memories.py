@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from audits import byfield, continuity, persons, register, rubin, shape
+from audits import byfield, continuity, naming, persons, register, rubin, shape
 from audits.criteria import Criterion
 from audits.patterns import Match
 from audits.reading import Subject, at_row, at_words, subjects
-from audits.speech import Quotations
+from audits.speech import Quotations, Span
 from schemas.findings import Finding
 from schemas.tables import Row
 
@@ -48,6 +48,8 @@ def audit(
         found += rubin.audit(read, quoted)
     for subject, quotations in zip(read, quoted, strict=True):
         found += _of_row(subject, quotations, known, families)
+    if wanted & register.CODES:
+        found += _above_a_child(read, quoted, found)
     return found
 
 
@@ -60,15 +62,24 @@ def _of_row(
     if families & {"length", "fields"}:
         yield from _lengths(subject)
     if "identity" in families:
-        yield from persons.addressed_by_name(subject, quoted, _names(subject, known))
-        yield from persons.told_when_asked(subject, quoted)
+        yield from naming.audit(subject, quoted, _names(subject, known))
         yield from persons.addressed_as_kin(subject, quoted)
+        yield from persons.spoken_of_by_parents(subject, quoted)
     if "person" in families:
         yield from persons.told_in_third_person(subject, quoted)
-    if "age" in families:
-        yield from register.audit(subject, age, quoted)
     if "continuity" in families:
         yield from continuity.audit(subject, age, known, quoted)
+
+
+def _above_a_child(
+    read: Sequence[Subject], quoted: Sequence[Quotations], found: Sequence[Finding]
+) -> Iterator[Finding]:
+    judged: dict[str, list[Span]] = {}
+    for finding in found:
+        if finding.code == register.EVALUATION and finding.field == NARRATIVE and finding.span:
+            judged.setdefault(finding.row_id, []).append(finding.span)
+    for subject, quotations in zip(read, quoted, strict=True):
+        yield from register.audit(subject, age_of(subject), quotations, judged.get(subject.id, ()))
 
 
 def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:

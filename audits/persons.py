@@ -1,25 +1,22 @@
 """Whose story it is: first person throughout, and nothing that names the protagonist or tells a gender.
 
 What words alone can tell is in ``patterns/identity.*.toml`` and ``patterns/person.third.toml``. Here is
-what needs a second look: whether a quotation is meant for the protagonist or for somebody else,
-whether a name called out belongs to another person of the narrative, and whether there is an "I" at all.
+what needs a second look: whether a quotation is meant for the protagonist or for somebody else, and
+whether there is an "I" at all. Names are in ``audits.naming``.
 
 HEART-BENCH 3.2 (stage 3) and appendix G.2.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 from audits.reading import Subject, at_row, at_words
 from audits.speech import Quotations
 from schemas.findings import Finding
 
-_WORDS = Path(__file__).parent / "patterns"
-_NAMED, _GENDERED = "HEART-BENCH 3.2 (stage 3), G.2", "HEART-BENCH 3.2 (stage 3), G.2"
+_GENDERED = "HEART-BENCH 3.2 (stage 3), G.2"
 _THIRD = "HEART-BENCH appendix G.2"
 
 FEWEST_WORDS = 40
@@ -30,93 +27,35 @@ FEWEST_FIRST = 1 / 100
 
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019][A-Za-z]+)?")
 _FIRST = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?:'(?:m|d|ve|ll|re|s))?")
-_TITLE = r"(?:Mr|Mrs|Ms|Mister|Miss|Herr|Frau|Se\u00f1ora?|Monsieur|Madame|Signora?)\.?"
-_CAPITAL = re.compile(r"\b[A-Z\u00c0-\u00de]\w*(?:['\u2019-](?!s\b)\w+)*(?!,? that['\u2019]s me)")
-_JOINT = re.compile(r"['\u2019-]")
-_CALL = (
-    r"(?:(?:Hey|Hi|Hello|Oh|Ah|Well|Now|Good (?:morning|evening|night|afternoon)|Come on|Sorry|Thanks|Thank you|Yes|No"
-    r"|Okay|OK|But|And|Please|Dear|My dear|Listen|Look),? ){0,2}"
-)
-_AT_START = re.compile(
-    rf"\W{{0,3}}{_CALL}(?:(?P<title>{_TITLE}|Dr\.?|Doctor|Professor) )?"
-    r"(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?=(?: [A-Z\u00c0-\u00de][\w-]{1,20})?[,!?])"
-)
-_ASKED = re.compile(r"\b(?:your (?:\w+ )?name|[Ww]ho are you|[Aa]nd you are|[Ww]hat are you called)\b[^.?!]{0,30}\?")
-_ANSWERED = re.compile(
-    r"\W(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20})(?: [A-Z\u00c0-\u00de][\w'\u2019-]{1,20})?[.,!]\W$"
-)
-_AT_END = re.compile(
-    rf", (?:(?:my dear(?:est)?|dear|little|poor|old|young|dearest) )?(?:(?P<title>{_TITLE}|Dr\.?|Doctor|Professor) )?"
-    r"(?P<name>[A-Z\u00c0-\u00de][\w'\u2019-]{1,20}?)(?=(?:[.!?\u2026,;\u2014-]{1,3}|['\u2019\"\u201d\u00bb])(?:[\s\"'\u201d\u2019\u00bb]|$))"
-)
 _KIN = re.compile(
     r"(?:^\W{0,3}(?:(?:but|and|oh|hey|no|yes|look|please|why),? ){0,2}|, )"
     r"(?:mum|mom|mummy|mommy|mama|mamma|mami|ma|dad|daddy|papa|papi|dada|aunt|auntie|aunty|uncle|grandma|grandpa|granny"
     r"|grandad|nana|mother|father)(?: [A-Z]\w+)?(?=[,.!?\u2026\u2014'\"\u201d\u2019])",
     re.IGNORECASE,
 )
+_TO_ME = re.compile(
+    r"\b(?:begg|ask|call|shout|plead|told|whin|tugg)\w*(?: to| at)? me\b|"
+    r"\b(?:at|on|to|into|onto|round|around|up|down|in|pulling|tugging) my (?:knee|lap|arms?|hand|legs?"
+    r"|sleeve|skirt|neck|bed|face|cheek|nose|shoulder)\b"
+)
+_PARENT = (
+    r"(?:mother|father|mum|mom|dad|mama|papa|parents|grandmother|grandfather|grandma|grandpa|gran|aunt|auntie"
+    r"|uncle)"
+)
+_MY_PARENT = re.compile(rf"\b(?:[Mm]y|[Oo]ur) {_PARENT}\b|\b(?:Mum|Mom|Dad|Mama|Papa|Grandma|Grandpa|Gran|Grandad)\b")
+_THEIR_CHILD = re.compile(
+    r"\b(?:your|my|our) (?:\w+ ){0,2}?(?:daughter|son|girl|boy|lad|lass|grandson|granddaughter|nephew"
+    r"|niece)\b(?!['\u2019]s)"
+)
+_SIBLING = re.compile(r"\b(?:sisters?|brothers?|cousins?|twins?|siblings?|stepsister|stepbrother)\b")
+_I = re.compile(r"\b(?:I|me|my)\b")
 _CHILD = re.compile(
     r"\b[Mm]y (?:\w+[ -]){0,3}(?:son|daughter|child|kid|baby|toddler|twins?|eldest|youngest|boy|girl|little one|stepson"
     r"|stepdaughter|niece|nephew|grandson|granddaughter|grandchild)\b"
 )
 
 
-def addressed_by_name(subject: Subject, quoted: Quotations, others: Collection[str]) -> Iterator[Finding]:
-    """Names (and titles) that somebody says to the protagonist; ``others`` are names of people of the ledger."""
-    text = quoted.text
-    told_of: frozenset[str] | None = None
-    for number, span in enumerate(quoted.spans):
-        body = text[span[0] + 1 : span[1]]
-        for found in [*_starting(body), *_AT_END.finditer(body)]:
-            name, title = found["name"], found["title"]
-            if not _is_name(body, found) or name in others or quoted.mine(number) or quoted.to_another(number):
-                continue
-            told_of = _told_of(quoted) if told_of is None else told_of
-            if name in told_of:
-                continue
-            place = (span[0] + 1 + found.start("name"), span[0] + 1 + found.end("name"))
-            yield at_words(
-                subject, "identity.named", "error", _FIELD, place, "somebody calls the protagonist by name", _NAMED
-            )
-            if title and not title.startswith(("Dr", "Doctor", "Prof")):
-                place = (span[0] + 1 + found.start("title"), place[1])
-                message = "somebody calls the protagonist by a title for one gender"
-                yield at_words(subject, "identity.gendered", "error", _FIELD, place, message, _GENDERED)
-
-
-def told_when_asked(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
-    """ "And you are?" - "Emil," I said."""
-    for number, span in enumerate(quoted.spans[1:], 1):
-        before, answer = quoted.spans[number - 1], quoted.text[span[0] : span[1]]
-        found = _ANSWERED.match(answer)
-        if found and _is_name(answer, found) and _ASKED.search(quoted.text, *before) and quoted.mine(number):
-            place = (span[0] + found.start("name"), span[0] + found.end("name"))
-            yield at_words(subject, "identity.named", "error", _FIELD, place, "the protagonist tells the name", _NAMED)
-
-
 _FIELD = "content_full"
-
-
-def _starting(body: str) -> list[re.Match[str]]:
-    found = _AT_START.match(body)
-    return [found] if found and (found["title"] or found["name"].lower() in _listed("given_names")) else []
-
-
-def _is_name(body: str, found: re.Match[str]) -> bool:
-    name = found["name"].rstrip("'\u2019").lower()
-    if name in _listed("not_names") or name.endswith(("'s", "\u2019s")):
-        return False
-    if name in _listed("given_names") or found.groupdict().get("title"):
-        return True
-    # "in Paris, France", "Anna, Xan and Leo": after a comma behind another capital it is a place or a list.
-    before = body[: found.start()].rsplit(" ", 1)[-1].strip("\"'\u201c\u2018")
-    return not before[:1].isupper() or before.lower() in _listed("not_names")
-
-
-def _told_of(quoted: Quotations) -> frozenset[str]:
-    """The names (all words with a capital) that the narrator uses, which are those of others."""
-    words = _CAPITAL.findall(quoted.outside())
-    return frozenset(part for word in words for part in (word, *_JOINT.split(word)))
 
 
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
@@ -124,12 +63,33 @@ def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     text = quoted.text
     for number, span in enumerate(quoted.spans):
         for found in _KIN.finditer(text[span[0] + 1 : span[1]]):
-            if not any(map(_CHILD.search, quoted.beside(number))) or quoted.mine(number) or quoted.to_another(number):
+            beside = quoted.beside(number)
+            if (
+                not any(_CHILD.search(side) or _TO_ME.search(side) for side in beside)
+                or quoted.mine(number)
+                or quoted.to_another(number)
+            ):
                 break
             words = found.group().lstrip(" ,\"'\u201c\u2018")
             end = span[0] + 1 + found.end()
             message = "the protagonist's child calls the protagonist by a word for one gender"
             yield at_words(subject, "identity.gendered", "error", _FIELD, (end - len(words), end), message, _GENDERED)
+
+
+def spoken_of_by_parents(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "That's my daughter up there," said by or to the protagonist's parents, with no sibling about."""
+    for number, span in enumerate(quoted.spans):
+        found = _THEIR_CHILD.search(quoted.text, *span)
+        if found is None or quoted.mine(number):
+            continue
+        before, after = quoted.beside(number)
+        around = f"{before} {after}"
+        if not _MY_PARENT.search(around) or _SIBLING.search(around) or not _I.search(_MY_PARENT.sub("", around)):
+            continue
+        theirs = re.search(r"(?:told|to|asked) (?:my|both|our|Mum|Mom|Dad|Mama|Papa)\b", around)
+        if found.group().startswith("your") == bool(theirs):
+            message = "the protagonist's parents or others to them speak of a son or a daughter"
+            yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 
 def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
@@ -142,8 +102,3 @@ def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Findi
     if len(words) >= FEWEST_WORDS and first < FEWEST_FIRST * len(words):
         message = f"{first} words of the first person among {len(words)} outside quotations"
         yield at_row(subject, "person.third", "error", message, _FIELD, source=_THIRD)
-
-
-@functools.cache
-def _listed(name: str) -> frozenset[str]:
-    return frozenset((_WORDS / f"{name}.txt").read_text("utf-8").lower().split())

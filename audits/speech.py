@@ -34,7 +34,8 @@ _THOUGHT = re.compile(
 
 _SAY = (
     r"(?:say|said|says|ask|asked|asks|answer(?:ed)?|repl(?:y|ied)|whisper(?:ed)?|shout(?:ed)?|yell(?:ed)?|call(?:ed)?"
-    r"|cried|cry|mumbled?|mutter(?:ed)?|murmur(?:ed)?|told|tell|scream(?:ed)?|blurt(?:ed)?|managed?|add(?:ed)?|beg(?:ged)?"
+    r"|cried|cry|mumbled?|mutter(?:ed)?|murmur(?:ed)?|told|tell|scream(?:ed)?|blurt(?:ed)?|managed?"
+    r"|add(?:ed)?|beg(?:ged)?"
     r"|lied?|explain(?:ed)?|insist(?:ed)?|admit(?:ted)?|offer(?:ed)?|suggest(?:ed)?|repeat(?:ed)?|began|begin|went on"
     r"|snap(?:ped)?|thought|think|typed?|wrote|write|text(?:ed)?|sang|sing|announced?|agreed?|protest(?:ed)?|joked?"
     r"|promised?|warn(?:ed)?|hissed?|sigh(?:ed)?|laugh(?:ed)?|demand(?:ed)?|continued?|stammer(?:ed)?|gasp(?:ed)?)"
@@ -51,14 +52,64 @@ _OTHER_BEFORE = re.compile(rf"(?:^|[\s,;])(?!I\b)[\w'\u2019]+ (?:\w+ly )?{_SAY}\
 _I = re.compile(r"\bI\b")
 _INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{_SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
 _SENTENCE = re.compile(r"[.!?\n]")
-_TO_OTHER = re.compile(
-    r"\b(?:to|at|t(?:old|ell)|ask(?:ed)?|praised|patted|scolded|warned|petted|stroked|called|thanked|greeted|teased"
-    r"|hugged|about|of|(?:look|search|call|shout|wait|ask)(?:ed|ing|s)? for)"
-    r" "
-    r"(?!me\b|us\b|my (?:surprise|relief|face|back|horror)|the (?:room|table|point|floor|ceiling|side|door|phone))"
-    r"(?:him|her|them|(?:the|his|her|their|my|our|a) \w+|[A-Z]\w+)"
+PERSON = (
+    r"(?:mother|father|mum|mom|dad|mama|papa|parents?|brothers?|sisters?|sons?|daughters?|twins?|child"
+    r"|children|kids?|baby|babies"
+    r"|toddler|uncle|aunt|auntie|cousins?|nephews?|nieces?|grand\w+|gran|grandad|wife|husband|partner"
+    r"|fianc\w+|girlfriend"
+    r"|boyfriend|ex|step\w+|\w+-in-law|friends?|mates?|neighbou?rs?|colleagues?|boss|chief|manager|director|headmaster"
+    r"|headmistress|head|principal|teacher|pupils?|students?|class-?mate|girls?|boys?|man|men|woman|women"
+    r"|lady|ladies|gentleman"
+    r"|lads?|guy|guys|couple|people|person|stranger|others|dog|puppy|cat|kitten|horse|pony|parrot|rabbit|hen|goat|cow"
+    r"|doctor|nurse|midwife|dentist|vet|surgeon|patient|judge|lawyer|witness|policeman|policewoman|officer"
+    r"|guard|soldier"
+    r"|sergeant|captain|coach|referee|umpire|goalkeeper|striker|player|team-?mate|waiter|waitress|barman"
+    r"|barmaid|bartender"
+    r"|barista|cook|chef|baker|butcher|grocer|barber|hairdresser|cashier|clerk|teller|receptionist|secretary|assistant"
+    r"|apprentice|trainee|intern|foreman|mechanic|plumber|electrician|carpenter|driver|conductor|pilot"
+    r"|steward\w*|porter"
+    r"|courier|postman|postwoman|guest|visitor|customer|client|tenant|landlord|landlady|priest|imam|rabbi"
+    r"|vicar|pastor|nun"
+    r"|monk|actor|actress|singer|drummer|guitarist|reporter|photographer|passenger|cyclist|tourist|bride"
+    r"|groom|bridesmaid"
+    r"|caller|inspector|usher|vendor|seller|operator|newcomer|figure|phone)"
 )
-_TO_ME = re.compile(r"\b(?:me|us)\b")
+_HEARER = (
+    r"(?:him|her|them|(?:the|his|her|their|my|our|a|an|another) (?!(?:whole |entire )?(?:room|point|floor"
+    r"|ceiling|side|door"
+    r"|phone|class|table|team|group|crowd|hall|audience|court|family|bus|assembly|microphone|whole"
+    r"|two of us|three of us)\b"
+    r"|surprise|relief|face|back|horror)\w+|[A-Z]\w+)"
+)
+_TO_OTHER = re.compile(
+    rf"\b(?:(?:t(?:old|ell)|ask(?:ed)?|praised|patted|scolded|warned|petted|stroked|called|thanked|greeted"
+    rf"|teased|begged"
+    rf"|hugged|reminded|ordered|kissed|{_SAY} (?:\w+ ){{0,2}}?(?:to|at)|about|(?:look|search|call|shout"
+    rf"|wait|ask)(?:ed|ing|s)? for)"
+    rf" (?:both |all )?{_HEARER}"
+    rf"|(?:to|at|of|after|for) (?:him|her|them|(?:the|his|her|their|my|our|a|an|another|somebody|someone)"
+    rf"(?: (?!and\b)[\w'\u2019-]+){{0,2}}? {PERSON}\b(?!['\u2019]s)|[A-Z]\w+(?<!day)))"
+)
+_NEAR_ME = re.compile(rf"\b(?:me|us)\b|\bmy (?!(?:\w+ )?{PERSON}\b)")
+_MINE_NEAR = re.compile(r"\s+I (?!said|asked)\w")
+_TO_ME = re.compile(
+    r"(?<!next )(?<!close )(?<!opposite )(?<!pointing )(?<!pointed )(?<!thumb )(?<!finger )(?<!belonging )"
+    r"\b(?:to|at|told|tell|asked|ask|warned|ordered|reminded|begged|called|thanked|greeted|teased|praised"
+    r"|patted|scolded|and"
+    r"|with|hugged|kissed) (?:both of |all of |the \w+ of )?(?:me|us)\b|\bthe (?:two|three|four|five) of us\b"
+)
+_THEN_I = re.compile(r"\b(?:and|but|so|while|because|as|until|when) (?:\w+ )?I\b|; I\b")
+_OF_ME = re.compile(
+    r"\b(?:point|nod|gestur|jerk|wav|tilt|wink|indicat|present|introduc|push|pull|shov|nudg|drag|steer"
+    r"|draw|drew|dedicat)\w*"
+    r"(?: \w+){0,5}? (?:at |to |toward |towards |in |on |of |about |up |straight at )?(?:me"
+    r"|us)\b(?! (?:that|how|his|her)\b)"
+    r"|\b(?:meaning|meant|said of|says of|said about|spoke of|described|introduced|about) me\b"
+    r"|\b(?:over|above|across|past) my head\b"
+    r"|\bas (?:if|though) I (?:was|were|wasn['\u2019]t|weren['\u2019]t|were not|was not)\b"
+    r"|\b(?:hand|arm|hands|arms) (?:on|round|around) (?:my|me)\b"
+    r"|\b(?:as|when) I (?:came|walked|stepped|entered|burst|limped|appeared|arrived|stumbled)\b"
+)
 _SERVES = re.compile(
     r"\b(?:cashier|clerk|guard|waiter|waitress|officer|policeman|policewoman|conductor|driver|receptionist|salesman"
     r"|saleswoman|assistant|courier|stranger|porter|steward|stewardess|barista|bartender|teller|attendant|inspector"
@@ -105,14 +156,22 @@ class Quotations:
     def to_another(self, number: int) -> bool:
         """Whether the words beside a quotation say that it is meant for somebody else."""
         before, after = self.beside(number)
-        # In "asked the clerk" behind a quotation the clerk speaks.
-        sides = (before, _INVERTED.sub("", after, count=1) if _INVERTED.match(after) else after)
-        return any(_TO_OTHER.search(side) and not _TO_ME.search(side) for side in sides)
+        # In "asked the clerk" behind a quotation the clerk speaks, and what I do then is no address.
+        after = _THEN_I.split(_INVERTED.sub("", after, count=1) if _INVERTED.match(after) else after)[0]
+        sides = (before, after)
+        return any(map(_TO_OTHER.search, sides)) and not any(map(_TO_ME.search, sides))
 
     def to_me(self, number: int) -> bool:
         """Whether they say that it is meant for the narrator, or that one who serves people says it."""
-        told = any(_TO_ME.search(side) or _SERVES.search(side) for side in self.beside(number))
+        told = any(_NEAR_ME.search(side) or _SERVES.search(side) for side in self.beside(number))
+        told = told or _MINE_NEAR.match(self.text, self.spans[number][1]) is not None
         return told and not self.to_another(number)
+
+    def of_me(self, number: int) -> bool:
+        """Whether they say that the narrator is spoken of, or pointed at."""
+        before, after = self.beside(number)
+        ended = self.text[max(0, self.spans[number][1] - 2)] in ".!?" and after.lstrip()[:1].isupper()
+        return _OF_ME.search("" if ended and not _OTHER_AFTER.match(after) else f"{before} {after}") is not None
 
     def beside(self, number: int) -> tuple[str, str]:
         """What stands before and after a quotation in its sentence and outside other quotations."""
