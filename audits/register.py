@@ -1,9 +1,11 @@
-"""``age.register``: a child of six to twelve tells plainly, in words a child has.
+"""``age.register`` and ``perspective.adult``: a child of six to twelve tells plainly, in words a child has.
 
 Every word is weighed: one that stands on a list of ``register.toml``, or is formed like the learned
 words of adults (``-tion``, ``-ity``, ``-ulous``) and is none of those a child hears every day. Only the
 narrator's own words are judged, not what others say, and no word that is merely mentioned.
-HEART-BENCH appendix G.2 (age-stratified constraints).
+Who weighs what happened as adults do needs their words for it: so a sentence of heavy words is adult
+evaluation, too, where the patterns of ``perspective.adult`` found nothing.
+HEART-BENCH appendix G.2 (age-stratified constraints), B.4 (2).
 """
 
 from __future__ import annotations
@@ -12,16 +14,20 @@ import functools
 import re
 import tomllib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audits.criteria import criteria
 from audits.expressions import Expression
 from audits.reading import Subject, at_words
 from audits.sentences import sentences
 from audits.speech import Quotations, Span
 from schemas.findings import Finding
+
+EVALUATION = "perspective.adult"
+CODES = frozenset({"age.register", EVALUATION})
 
 _DATA = Path(__file__).with_name("register.toml")
 _SOURCE = "HEART-BENCH appendix G.2"
@@ -54,6 +60,7 @@ class Register:
     """The data file, read. All spellings in it are those of ``_spelt``."""
 
     bands: tuple[Band, ...]
+    evaluation_in_sentence: int
     weights: Mapping[str, int]
     shortest: int
     adult_endings: tuple[str, ...]
@@ -89,6 +96,7 @@ def register() -> Register:
     weights = {"adult": _ADULT, "older": _OLDER, "plain": 0}
     return Register(
         bands=tuple(Band(**band) for band in data["bands"]),
+        evaluation_in_sentence=data["evaluation"]["weight_in_sentence"],
         weights={_spelt(word): weight for name, weight in weights.items() for word in words[name].split()},
         shortest=endings["shortest"],
         adult_endings=tuple(endings["adult"]),
@@ -101,7 +109,7 @@ def register() -> Register:
 def _spelt(word: str) -> str:
     """Lower case, without a genitive, in one of the spellings on both sides of the Atlantic."""
     plain = word.lower().replace("\u2019", "'").removesuffix("'s")
-    plain = re.sub(r"([a-z]{3})is(e|es|ed|ing|ation|ations|er)$", r"\1iz\2", plain)
+    plain = re.sub(r"([a-z]{3}i|[a-z]{3}y)s(e|es|ed|ing|ation|ations|er)$", r"\1z\2", plain)
     return re.sub(r"([a-z]{2})our", r"\1or", plain).replace("\u00ef", "i").replace("\u00e9", "e")
 
 
@@ -111,7 +119,11 @@ def _forms(word: str) -> list[str]:
     for endings in (_INFLECTIONS, _DERIVATIONS):
         for form in tuple(forms):
             for ending, instead in endings:
-                if form.endswith(ending) and len(form) - len(ending) >= 3 and not form.endswith("ss"):
+                if (
+                    form.endswith(ending)
+                    and len(form) - len(ending) >= 3
+                    and not (ending == "s" and form.endswith("ss"))
+                ):
                     forms.append(form.removesuffix(ending) + instead)
     if _DOUBLED.search(word):
         forms.append(_DOUBLED.sub(r"\1", word))
@@ -123,28 +135,51 @@ def _weight(word: str) -> int:
     return register().weight(word)
 
 
-def audit(subject: Subject, age: int | None, quoted: Quotations) -> Iterator[Finding]:
-    """``age.register`` findings of a child's memory; none above the last band."""
-    known = register()
-    band = next((band for band in known.bands if age is not None and age <= band.to_age), None)
+def audit(subject: Subject, age: int | None, quoted: Quotations, evaluations: Collection[Span]) -> Iterator[Finding]:
+    """``age.register`` and ``perspective.adult`` findings of a child's memory; none above the last band.
+
+    ``evaluations`` are the spans that the patterns of ``perspective.adult`` found: their sentences are judged already.
+    """
+    band = next((band for band in register().bands if age is not None and age <= band.to_age), None)
     if band is None:
         return
     told = sentences(quoted.text, quoted.spans)
     words = [found for start, end in quoted.gaps() for found in _WORD.finditer(quoted.text, start, end)]
-    starts = [found.start() for found in words]
-    bounds = [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in told]
-    heavy = [found for found in words if _weight(found[0])] + list(_phrases(quoted))
+    for (start, end), said in _heavy(quoted, told, words).items():
+        weights = {word: _ADULT if " " in word else _weight(word) for word in said}
+        if sum(weights.values()) >= band.weight_in_sentence:
+            span = (min(found.start() for found in said.values()), max(found.end() for found in said.values()))
+            message = f"no words of a child of {age}: {', '.join(sorted(said))}"
+            yield at_words(subject, "age.register", "warning", _FIELD, span, message, _SOURCE)
+        judged = any(first < end and last > start for first, last in evaluations)
+        if sum(weights.values()) >= register().evaluation_in_sentence and not judged:
+            yield _evaluation(subject, said[max(weights, key=lambda word: weights[word])], said)
+    yield from _long_sentences(subject, age, band, told, [found.start() for found in words])
+
+
+def _heavy(
+    quoted: Quotations, told: Sequence[Span], words: Sequence[re.Match[str]]
+) -> Mapping[Span, Mapping[str, re.Match[str]]]:
+    """The narrator's own words above a child, by sentence: each word once, in lower case."""
     said: dict[Span, dict[str, re.Match[str]]] = {}
-    for found in heavy:
+    for found in [*(found for found in words if _weight(found[0])), *_phrases(quoted)]:
         sentence = told[bisect_right(told, found.start(), key=lambda span: span[0]) - 1]
         if _is_said(quoted.text, sentence[0], found):
             said.setdefault(sentence, {})[found[0].lower()] = found
-    for here in said.values():
-        if sum(_ADULT if " " in word else _weight(word) for word in here) >= band.weight_in_sentence:
-            span = (min(found.start() for found in here.values()), max(found.end() for found in here.values()))
-            message = f"no words of a child of {age}: {', '.join(sorted(here))}"
-            yield at_words(subject, "age.register", "warning", _FIELD, span, message, _SOURCE)
-    lengths = [last - first for first, last in bounds if last > first]
+    return said
+
+
+def _evaluation(subject: Subject, weightiest: re.Match[str], said: Collection[str]) -> Finding:
+    criterion = criteria()[EVALUATION]
+    message = f"{criterion.message} (words above a child: {', '.join(sorted(said))})"
+    return at_words(subject, EVALUATION, criterion.severity, _FIELD, weightiest.span(), message, criterion.source)
+
+
+def _long_sentences(
+    subject: Subject, age: int | None, band: Band, told: Sequence[Span], starts: Sequence[int]
+) -> Iterator[Finding]:
+    lengths = [bisect_left(starts, end) - bisect_left(starts, start) for start, end in told]
+    lengths = [length for length in lengths if length]
     if sum(lengths) >= _FEWEST_WORDS and sum(lengths) > band.mean_words * len(lengths):
         longest = max(told, key=lambda span: span[1] - span[0])
         mean = sum(lengths) / len(lengths)
