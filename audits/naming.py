@@ -87,7 +87,7 @@ _PRESENTED = re.compile(
     r"|[Cc]andidate|[Pp]layer|[Cc]lient|[Pp]upil|[Oo]ur(?: own)?|[Mm]y|[Ww]ith|[Tt]hanks to"
     r"|[Aa]sk|[Kk]now|[Bb]y|because of|[Aa]nd|[Ll]ike|[Tt]ake|[Bb]lame|see),? (?:(?:little|young|old|poor"
     r"|dear|the great|friend|colleague|neighbou?r|assistant|new \w+|partner),? )?"
-    rf"{_FULL}(?!\w)"
+    rf"{_FULL}(?![\w'\u2019])"
 )
 _TOLD = re.compile(
     rf"(?:^\W{{0,3}}|[.!?:;\u2014] |\b(?:[Ww]here|[Ii]f|[Tt]hat|[Bb]ecause|[Bb]ut|[Aa]nd|[Ss]o|[Hh]ow"
@@ -144,6 +144,7 @@ _I_ANSWER = re.compile(
     r"|nodded|answered|said (?:yes|here|present|that was me|it was me)|jumped|stepped forward|shot up"
     r"|hurried|needed a (?:second|moment)|\w+ed back)"
 )
+_TITLED = re.compile(r"\b(?:heard|hear|learn\w*|sang|sing\w*|play\w*|read|song|hymn|poem|book|film|ship|boat|pub) $")
 _YOU_ARE = re.compile(
     rf"\b(?:[Yy]ou must be|[Yy]ou(?:['\u2019]re| are)|[Aa]re you|[Yy]ou['\u2019]ll be|[Ii]s that you,"
     rf"|[Nn]ot) {_FULL}(?!\w)"
@@ -176,7 +177,7 @@ _SIGN = re.compile(
     r"|folder|file"
     r"|form|note|notice|memo|e-?mail|message|subject line|invitation|plate|plaque|bell|doorbell"
     r"|letter ?box|mailbox|peg|hook|stocking|towel|bib|report|prescription|chart|receipt"
-    r"|loudspeakers?|tannoy|roll-?call|announcement|photo|programme)\b(?!['\u2019])",
+    r"|loudspeakers?|tannoy|roll-?call|announcement|photo|programme)\b(?!['\u2019]| of it\b)",
     re.IGNORECASE,
 )
 _WROTE = re.compile(
@@ -190,13 +191,21 @@ _WROTE = re.compile(
 _WORD = re.compile(
     rf"\b(?:{_TITLE} )?(?P<initial>{_UPPER}\. ?)?(?P<name>{_UPPER}[\w-]+)\b(?!['\u2019](?:t|d|ll|ve|m|re)\b)"
 )
+_JOINED = re.compile(
+    r"(?:[:\u2014\u2013=] ?[\"'\u201c\u2018]?|[ (][\"'\u201c\u2018]|[\"'\u201c\u2018](?:[\w.,']+ ){1,4}"
+    r"|(?:said|says|reads?|bore|bears|spel(?:t|led)|written|printed|typed|stitched"
+    r"|embroidered|engraved|carved|scratched|painted|stamped|sewn|iced|piped|labell?ed|marked|inscribed"
+    r"|scribbled|scrawled|chalked|captioned|letters,|capitals,|(?:addressed|made out) to|plate with|said To"
+    r"|place by the door with)[ ][\"'\u201c\u2018]?)$"
+)
 _OWNED = re.compile(
     r"\b(?:his|her|their|our|your|its|whose|somebody['\u2019]s|\w+['\u2019]s"
     r"|\w+s['\u2019]) (?:[\w-]+ ){0,2}$|\b(?:dog|cat|horse|grave|war|shop|street)\b[^.!?]*$",
     re.IGNORECASE,
 )
 _ANOTHERS = re.compile(
-    rf"\b(?:hers|his|her|him|theirs|their|previous|former|of the|of my|signed|(?:my|the|a|his"
+    rf"\b(?:hers|his|her|him|theirs|their|previous|former|heard|learning|learnt|singing|sang|note of"
+    rf"|there was|of the|of my|signed|(?:my|the|a|his"
     rf"|her) (?:\w+ )?(?:{PERSON}) (?:wrote|put|had|was|got|signed|stood|pinned|hung|opened|took)"
     rf"|(?:with|by|from|for|and|about|that|where|when|of|beside|near|than|without) {_UPPER}\w+$)\b|\w, $"
     rf"|\b(?:ring|call|phone|ask|tell|see|meet|email|text|visit|pay|thank|love from|from|for) $",
@@ -242,6 +251,7 @@ _CAPITALS = re.compile(rf"(?<!{_UPPER} )\b(?P<name>{_UPPER}{{3,}}(?:-{_UPPER}+)?
 
 
 _OTHERWISE = re.compile(
+    r"['\u2019]s\b|,? (?:now |then |just |only )?(?:\w+ed|reads?|writes|has|sang|thought|ran|took|gave|had)\b|"
     r"(?: in an? \w+ mood\b|['\u2019]s (?:coat|bag|book|house|room|mother|father|birthday|name|writing"
     r"|hand\w*|voice|number"
     r"|phone)|,? (?:said|says|asked|told|did|had|has|was|were|is|wrote|put|left|gave|came|went|looked|knew"
@@ -343,7 +353,10 @@ def _is_mine(quoted: Quotations, sign: re.Match[str], found: re.Match[str]) -> b
     text = quoted.text
     before = re.split(r"[.!?\n]", text[max(0, sign.start() - 60) : sign.start()])[-1]
     between, after = text[sign.end() : found.start()], text[found.end() : found.end() + 90].split("\n")[0]
-    if not _WROTE.search(between) or re.search(
+    spoken = quoted.around(sign.start())
+    if spoken is not None and spoken != quoted.around(found.start()):
+        return False
+    if not (_JOINED.search(between) or (found["name"].isupper() and _WROTE.search(between))) or re.search(
         r"[.!?][\"\u201d]? [\"\u201c]?[A-Z]?$|[.!?][\"\u201d]? [\"\u201c]?[A-Z]", between
     ):
         return False
@@ -393,6 +406,8 @@ def _said(quoted: Quotations, number: int, body: str) -> Iterator[re.Match[str]]
             yield from _calls(body, False)
         return
     before, after = _around(quoted, number)
+    if _TITLED.search(before):
+        return
     another = _ANOTHER_REACTS.search(after) is not None
     reacts = not another and _I_REACT.search(after) is not None
     answers = not another and _I_ANSWER.search(after) is not None
@@ -455,7 +470,7 @@ def _is_given(found: re.Match[str]) -> bool:
 def is_given_name(word: str) -> bool:
     """Whether a word, in whatever case and with or without accents, is a given name that is no common word."""
     word = word.rstrip("'\u2019-").lower()
-    if word in _listed("not_names"):
+    if word in _listed("not_names") or word.endswith(("'s", "\u2019s")):
         return False
     names = _listed("given_names")
     return word in names or _plain(word) in names or _JOINT.split(word)[0] in names
