@@ -5,7 +5,8 @@ anchor set is a set of strings of which every match contains at least one; of se
 one is chosen that ordinary text contains least. ``tests/test_audits_patterns.py`` draws random matches
 of every expression and looks for its anchors in them.
 
-Expressions are taken apart by the parser of ``re`` itself, so that both mean the same.
+Expressions are taken apart by the parser of ``re`` itself, so that both mean the same. Lists of words
+that many expressions hold are taken apart once: in an expression a sign stands for such a group.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import math
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,9 @@ WIDEST = 1_000
 """What stands for a width without a limit, in characters."""
 
 _CLASS = 16
+_FIRST_SIGN = 0xF0000  # a plane for private use; no text is searched for its characters
+_LONG = 40
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|:))?|\)", re.DOTALL)
 _NOTHING = frozenset({""})
 _ONE_SIGN = frozenset({sre.ANY, sre.NOT_LITERAL})
 _ZERO_WIDTH = frozenset({sre.AT, sre.ASSERT, sre.ASSERT_NOT})
@@ -52,6 +56,17 @@ Anchors = Mapping[str, Lead]
 """Anchors, and how far behind the beginning of a match each begins."""
 
 
+class _Found(dict[str, Lead]):
+    """An anchor set that knows how frequent its strings are in ordinary text."""
+
+    @functools.cached_property
+    def frequency(self) -> float:
+        """Without end where a string is too short to help."""
+        if not all(len(text) >= SHORTEST for text in self):
+            return math.inf
+        return sum([_likelihood(text[:LONGEST]) for text in self])
+
+
 @dataclass(frozen=True)
 class _Part:
     """A part of an expression.
@@ -63,7 +78,7 @@ class _Part:
 
     width: Lead
     exact: frozenset[str] | None = None
-    best: Anchors | None = None
+    best: _Found | None = None
     ends: frozenset[str] = _NOTHING
     optional: bool = False
 
@@ -71,14 +86,57 @@ class _Part:
 @functools.cache
 def anchors(expression: str) -> Anchors:
     """An anchor set of an expression, in order; empty where it has none. Raises re.error for a malformed one."""
-    found = _sequence(parser.parse(expression))
+    found = _sequence(parser.parse(_with_signs(expression)))
     return dict(sorted(_least(found.best).items())) if found.best else {}
+
+
+_NUMBERS = itertools.count(_FIRST_SIGN)
+_GROUPS: dict[int, str] = {}
+
+
+def _with_signs(expression: str) -> str:
+    """An expression with a sign for each long group, which may hold signs itself."""
+    levels: list[tuple[int, list[str]]] = [(0, [])]
+    place = 0
+    for token in _TOKEN.finditer(expression):
+        if token[0].startswith("("):
+            levels[-1][1].append(expression[place : token.start()])
+            levels.append((token.start(), [token[0]]))
+            place = token.end()
+        elif token[0] == ")":
+            begin, texts = levels.pop()
+            if not levels:
+                return expression  # malformed, as the parser will say
+            group = "".join([*texts, expression[place : token.end()]])
+            if texts[0].startswith("(?<"):
+                group = expression[begin : token.end()]  # the parser has to see how wide it is
+            levels[-1][1].append(_sign(group) if texts[0] == "(?:" and len(group) >= _LONG else group)
+            place = token.end()
+    return "".join([*levels[-1][1], expression[place:]]) if len(levels) == 1 else expression
+
+
+@functools.cache
+def _sign(group: str) -> str:
+    number = next(_NUMBERS)
+    _GROUPS[number] = group
+    return chr(number)
+
+
+@functools.cache
+def _group(number: int) -> tuple[_Part, ...]:
+    """The parts of the group that a sign stands for."""
+    return tuple(_parts(parser.parse(_GROUPS[number])))
+
+
+def _is_sign(item: Any) -> bool:
+    return bool(item[0] is sre.LITERAL and item[1] >= _FIRST_SIGN)
 
 
 def _sequence(items: Iterable[Any]) -> _Part:
     # ``run`` is what ends where the last item does, and where each string of it begins.
-    run: Anchors = {"": (0, 0)}
-    best, whole, width = None, True, (0, 0)
+    run = _Found({"": (0, 0)})
+    best: _Found | None = None
+    whole, width = True, (0, 0)
     for part in _parts(items):
         before, width = width, (width[0] + part.width[0], min(WIDEST, width[1] + part.width[1]))
         if part.exact is not None and len(run) * len(part.exact) <= MOST:
@@ -86,15 +144,18 @@ def _sequence(items: Iterable[Any]) -> _Part:
             continue
         best = _better(_better(best, run), _behind(before, part.best))
         ends = _ends([part, _Part((0, 0), frozenset(run))] if part.optional else [part])
-        run = {text: _around(run.get(text) if part.optional else None, _before(width, text)) for text in ends}
+        run = _Found({text: _around(run.get(text) if part.optional else None, _before(width, text)) for text in ends})
         whole = False
     return _Part(width, frozenset(run) if whole else None, _better(best, run), frozenset(run))
 
 
-def _joined(run: Anchors, exact: Iterable[str]) -> Anchors:
-    joined: dict[str, Lead] = {}
-    for start, text in itertools.product(run, exact):
-        joined[start + text] = _around(joined.get(start + text), run[start])
+def _joined(run: _Found, exact: Collection[str]) -> _Found:
+    joined = _Found()
+    for start, lead in run.items():
+        for text in exact:
+            known = joined.setdefault(start + text, lead)
+            if known is not lead:
+                joined[start + text] = _around(known, lead)
     return joined
 
 
@@ -103,8 +164,12 @@ def _before(place: Lead, text: str) -> Lead:
     return max(0, place[0] - len(text)), max(0, place[1] - len(text))
 
 
-def _behind(width: Lead, found: Anchors | None) -> Anchors | None:
-    return found and {text: (width[0] + least, width[1] + most) for text, (least, most) in found.items()}
+def _behind(width: Lead, found: _Found | None) -> _Found | None:
+    if found is None or width == (0, 0):
+        return found
+    behind = _Found({text: (width[0] + least, width[1] + most) for text, (least, most) in found.items()})
+    behind.frequency = found.frequency
+    return behind
 
 
 def _ends(parts: Iterable[_Part]) -> frozenset[str]:
@@ -115,8 +180,11 @@ def _ends(parts: Iterable[_Part]) -> frozenset[str]:
 
 def _parts(items: Iterable[Any]) -> Iterator[_Part]:
     """The parts of an expression; letters that stand one behind the other are one."""
-    for letters, run in itertools.groupby(_flat(items), key=lambda item: item[0] is sre.LITERAL):
-        if letters:
+    for kind, run in itertools.groupby(_flat(items), key=lambda item: "sign" if _is_sign(item) else item[0]):
+        if kind == "sign":
+            for _, number in run:
+                yield from _group(number)
+        elif kind is sre.LITERAL:
             text = "".join(chr(code) for _, code in run)
             yield _Part((len(text), len(text)), frozenset({text}))
         else:
@@ -133,6 +201,8 @@ def _flat(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _item(kind: Any, value: Any) -> _Part:
+    if kind is sre.IN and any(map(_is_sign, value)):  # what the parser makes of alternatives of one character each
+        return _either([_sequence([each if _is_sign(each) else (sre.IN, [each])]) for each in value])
     if kind is sre.IN:
         signs = _signs(value)
         return _Part((1, 1), frozenset(signs) if signs else None)
@@ -178,12 +248,12 @@ def _either(parts: Sequence[_Part]) -> _Part:
     return _Part(width, exact, _united(sets), _ends(parts))
 
 
-def _from_start(strings: Iterable[str] | None) -> Anchors | None:
-    return None if strings is None else dict.fromkeys(strings, (0, 0))
+def _from_start(strings: Iterable[str] | None) -> _Found | None:
+    return None if strings is None else _Found(dict.fromkeys(strings, (0, 0)))
 
 
-def _united(sets: Iterable[Anchors | None]) -> Anchors | None:
-    united: dict[str, Lead] = {}
+def _united(sets: Iterable[_Found | None]) -> _Found | None:
+    united = _Found()
     for each in sets:
         if each is None:
             return None
@@ -210,14 +280,10 @@ def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
     return _Part(width, None, best, _ends([part]), optional=not least)
 
 
-def _better(one: Anchors | None, other: Anchors | None) -> Anchors | None:
+def _better(one: _Found | None, other: _Found | None) -> _Found | None:
     """The rarer of two sets; a set with a string too short to help is none."""
-    sets = [each for each in (one, other) if each and all(len(text) >= SHORTEST for text in each)]
-    return min(sets, key=_frequency) if sets else None
-
-
-def _frequency(strings: Iterable[str]) -> float:
-    return sum(_likelihood(text[:LONGEST]) for text in strings)
+    best = min([each for each in (one, other) if each], key=lambda each: each.frequency, default=None)
+    return None if best is None or best.frequency == math.inf else best
 
 
 def _least(found: Anchors) -> Anchors:

@@ -11,7 +11,7 @@ from audits.reading import Subject, at_words
 from audits.speech import Quotations
 from schemas.findings import Finding
 
-Judges = Callable[[Criterion, Subject, Match], bool]
+Judges = Callable[[Criterion, Subject, str, Match], bool]
 
 
 def findings(
@@ -21,7 +21,7 @@ def findings(
     judges: Judges,
     quoted: Mapping[str, Sequence[Quotations]] | None = None,
 ) -> Iterator[Finding]:
-    """The findings of the table's wanted criteria; ``judges`` says whether a criterion applies to a row.
+    """The findings of the table's wanted criteria; ``judges`` says whether a match in a field of a row counts.
 
     ``quoted`` are the quotations of fields that were looked through already.
     """
@@ -31,7 +31,7 @@ def findings(
         texts = [subject.text(field) for subject in read]
         for match in matcher.scan(texts, (quoted or {}).get(field)):
             subject, criterion = read[match.text], known[match.code]
-            if field in criterion.fields and judges(criterion, subject, match):
+            if field in criterion.fields and judges(criterion, subject, field, match):
                 message = f"{criterion.message} ({match.name})"
                 span = (match.start, match.end)
                 yield at_words(subject, match.code, criterion.severity, field, span, message, criterion.source)

@@ -38,7 +38,7 @@ def audit(
     return found
 
 
-def _always(criterion: Criterion, subject: Subject, match: Match) -> bool:
+def _always(criterion: Criterion, subject: Subject, field: str, match: Match) -> bool:
     return True
 
 

@@ -106,7 +106,7 @@ def age_of(subject: Subject) -> int | None:
     return None if age is None else int(age)
 
 
-def _judges(criterion: Criterion, subject: Subject, match: Match) -> bool:
+def _judges(criterion: Criterion, subject: Subject, field: str, match: Match) -> bool:
     if criterion.max_age is not None:
         age = age_of(subject)
         return age is not None and age <= criterion.max_age

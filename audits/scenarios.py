@@ -95,14 +95,14 @@ def presses(texts: Sequence[str]) -> bool:
     )
 
 
-def _judges(criterion: Criterion, subject: Subject, match: Match) -> bool:
+def _judges(criterion: Criterion, subject: Subject, field: str, match: Match) -> bool:
     """Family may be named where the scenario requires it of the character; "some day" where something presses."""
     if match.name == OPEN_END:
         return not presses(_trigger(subject))
     requires = subject.row.get("requires")
     if match.name != "family" or not isinstance(requires, list):
         return True
-    words = subject.text("context_text")[match.start : match.end]
+    words = subject.text(field)[match.start : match.end]
     return ("partner" if _FAMILY.search(words) else "child") not in requires
 
 
