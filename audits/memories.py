@@ -65,6 +65,8 @@ def _of_row(
         yield from naming.audit(subject, quoted, _names(subject, known))
         yield from persons.addressed_as_kin(subject, quoted)
         yield from persons.spoken_of_by_parents(subject, quoted)
+        yield from persons.spoken_of(subject, quoted)
+        yield from persons.addressed_among_others(subject, quoted)
     if "person" in families:
         yield from persons.told_in_third_person(subject, quoted)
     if "continuity" in families:

@@ -55,6 +55,36 @@ _CHILD = re.compile(
 )
 
 
+_WOMAN_OR_MAN = (
+    r"(?:girl|woman|lady|daughter|sister|mother|mum|mom|mummy|mommy|wife|aunt|auntie|niece|granddaughter|grandmother"
+    r"|grandma|granny|widow|bride|schoolgirl|girlfriend|waitress|actress|lass|boy|man|gentleman|lad|guy|bloke|chap"
+    r"|fellow|son|brother|father|dad|daddy|husband|uncle|nephew|grandson|grandfather|grandpa|grandad|widower|groom"
+    r"|bachelor|schoolboy|boyfriend|godson|goddaughter|stepson|stepdaughter|fianc\u00e9e?)"
+)
+_SPOKEN_OF = re.compile(
+    r"\bs?he(?:['\u2019](?:s|ll|d))?\b|\b(?:his|hers|himself|herself)\b"
+    r"|\bher (?!and|or|but|when|that|to|in|on|at|with)\w+"
+    r"|\b(?:let|ask|take|give|leave|tell|to|with|for|at|of|without|like|see|on|about|watch|thank|is|that['\u2019]s"
+    r"|here['\u2019]s|there['\u2019]s|it['\u2019]s|meet|have) (?:him|her)\b"
+    r"|\b(?:the|this|that|a|what a|which|my|our|your|her|his|their)(?: [\w-]+){0,2}?"
+    rf" {_WOMAN_OR_MAN}\b(?!['\u2019]s)",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(r"\b(?:he|him)\b.*\b(?:she|her)\b|\b(?:she|her)\b.*\b(?:he|him)\b", re.IGNORECASE | re.DOTALL)
+_GROUP = re.compile(
+    r"(?:^\W|, )(?:(?:good (?:morning|evening|day|night)|well|now|come on|right|ok|okay|listen|thank you|hurry up"
+    r"|easy|quiet|stop it|hey|hello|my dear|up you get),? )?"
+    r"(gentlemen|ladies|lads|boys|girls|fellas|brothers|sisters|messieurs|mesdames|se\u00f1oritas|chicos|chicas)"
+    r"(?=[,.!?;:\u2026\u2014'\"\u201d\u2019])",
+    re.IGNORECASE,
+)
+_AND_WE = re.compile(
+    r"\b(?:and|so|then) (?:\w+ and )?(?:I|we|the \w+ of us)\b|\b(?:to|at|of|addressed|told|asked|called|warned) "
+    r"(?:both of |all of |the \w+ of )?us\b|\b(?:two|three|four|five|six|seven|eight|both|all) of us\b"
+)
+_HEEDED = re.compile(r"\s+I (?:looked|turned round|knelt|bent|crouched|lifted|picked|kissed|wiped)\b")
+
+
 _FIELD = "content_full"
 
 
@@ -63,12 +93,9 @@ def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     text = quoted.text
     for number, span in enumerate(quoted.spans):
         for found in _KIN.finditer(text[span[0] + 1 : span[1]]):
-            beside = quoted.beside(number)
-            if (
-                not any(_CHILD.search(side) or _TO_ME.search(side) for side in beside)
-                or quoted.mine(number)
-                or quoted.to_another(number)
-            ):
+            by_a_child = any(_CHILD.search(side) or _TO_ME.search(side) for side in quoted.beside(number))
+            heeded = _HEEDED.match(text, span[1]) is not None
+            if not (by_a_child or heeded) or quoted.mine(number) or quoted.to_another(number):
                 break
             words = found.group().lstrip(" ,\"'\u201c\u2018")
             end = span[0] + 1 + found.end()
@@ -90,6 +117,27 @@ def spoken_of_by_parents(subject: Subject, quoted: Quotations) -> Iterator[Findi
         if found.group().startswith("your") == bool(theirs):
             message = "the protagonist's parents or others to them speak of a son or a daughter"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
+
+
+def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "She's my lawyer," he said, pointing at me."""
+    for number, span in enumerate(quoted.spans):
+        found = _SPOKEN_OF.search(quoted.text, *span)
+        if found and quoted.of_me(number) and not quoted.mine(number) and not _EITHER.search(quoted.text, *span):
+            message = "others speak of the protagonist as of a woman or a man, and show whom they mean"
+            yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
+
+
+def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "Gentlemen, please," said to the protagonist and others."""
+    for number, span in enumerate(quoted.spans):
+        found = _GROUP.search(quoted.text, *span)
+        if found is None or quoted.mine(number) or quoted.to_another(number):
+            continue
+        before, after = quoted.beside(number)
+        if _AND_WE.search(after) or _AND_WE.search(before):
+            message = "a group with the protagonist in it is addressed by a word for one gender"
+            yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(1), message, _GENDERED)
 
 
 def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
