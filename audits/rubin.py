@@ -4,6 +4,8 @@ Four are shown by patterns (``patterns/rubin.*.toml``; a thought between asteris
 whatever its words), dialogue by its quotation marks. What is
 reported is what is missing: a text that shows too little of a dimension. The patterns are broad on
 purpose, as one plain sign is enough; whether the dimension is told well is for ``--deep`` and people.
+The patterns of a file are looked for one after the other, until a text shows enough: the first
+holds the signs most narratives have, so that the many others are seldom needed.
 
 HEART-BENCH appendix B.3 (3).
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from audits.criteria import Criterion, criteria
 from audits.patterns import Matcher
@@ -68,13 +71,13 @@ _SMALL = re.compile(
 
 def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Finding]:
     """One ``rubin.*`` finding for every dimension that a text does not show; blank texts are passed over."""
-    matcher, wanted = _signs()
-    shown = matcher.count(quoted, {c.code: (c.at_least or 1, c.from_share) for c in wanted})
+    wanted = _criteria()
+    shown = _shown(quoted, wanted)
     for subject, quotations, counts in zip(read, quoted, shown, strict=True):
         if not quotations.text.strip():
             continue
         for criterion in wanted:
-            found = counts.get(criterion.code, 0)
+            found = counts[criterion.code]
             if criterion.code == "rubin.monologue":
                 found += any(quotations.text[start] in "*_" for start, _ in quotations.spans)
             if found < (criterion.at_least or 1):
@@ -87,21 +90,24 @@ def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Fin
 
 def has_dialogue(quoted: Quotations) -> bool:
     """Whether something is said in quotation marks: three words, or one that ends or is told as speech."""
-    return any(_is_said(quoted.text, start, end) for start, end in quoted.spans)
+    spans = [span for span in quoted.spans if quoted.text[span[0]] not in "*_"]
+    return any(_is_told(quoted.text, *span) for span in spans) or any(_is_said(quoted.text, *span) for span in spans)
+
+
+def _is_told(text: str, start: int, end: int) -> bool:
+    """Whether words are followed by who says them: enough by itself, and quickly seen."""
+    return _TOLD.match(text, end) is not None and _WORDS.search(text, start, end) is not None
 
 
 def _is_said(text: str, start: int, end: int) -> bool:
+    """Whether words are said that nobody is seen to say behind them."""
     quotation = text[start:end]
-    if quotation[0] in "*_":
-        return False
     words = _WORDS.findall(quotation)
     low = max(0, start - 80)
-    told = bool(words and _TOLD.match(text, end))
     ended = bool(words and _SPOKEN.search(quotation))
-    if not told:
-        if _MENTION.search(text, low, start):
-            return False
-        told = bool(words and _TELLS.search(text, low, start))
+    if _MENTION.search(text, low, start):
+        return False
+    told = bool(words and _TELLS.search(text, low, start))
     if not told and not ended and (_SHOWN.search(text, low, start) or _is_title(words)):
         return False
     return told or ended or len(words) >= 3 or bool(words and _UNSPACED.search(quotation) and end - start > 4)
@@ -113,7 +119,28 @@ def _is_title(words: Sequence[str]) -> bool:
     return len(large) >= 2 and all(word[0].isupper() for word in large)
 
 
+def _shown(quoted: Sequence[Quotations], wanted: Sequence[Criterion]) -> list[dict[str, int]]:
+    """Signs per code and text, up to the number needed."""
+    needed = {c.code: (c.at_least or 1, c.from_share) for c in wanted}
+    first, others = _signs()
+    shown = first.count(quoted, needed)
+    for code, matcher in others:
+        lacking = [number for number, counts in enumerate(shown) if counts[code] < needed[code][0]]
+        more = matcher.count([quoted[number] for number in lacking], {code: needed[code]})
+        for number, counts in zip(lacking, more, strict=True):
+            shown[number][code] += counts[code]
+    return shown
+
+
 @functools.cache
-def _signs() -> tuple[Matcher, tuple[Criterion, ...]]:
-    wanted = tuple(c for c in criteria().values() if c.table == "memories" and c.at_least is not None)
-    return Matcher(wanted), wanted
+def _criteria() -> tuple[Criterion, ...]:
+    return tuple(c for c in criteria().values() if c.table == "memories" and c.at_least is not None)
+
+
+@functools.cache
+def _signs() -> tuple[Matcher, tuple[tuple[str, Matcher], ...]]:
+    """What finds the first pattern of every file, and then what finds each of the others, with its code."""
+    wanted = _criteria()
+    first = Matcher([replace(criterion, patterns=criterion.patterns[:1]) for criterion in wanted])
+    others = ((c.code, Matcher([replace(c, patterns=(pattern,))])) for c in wanted for pattern in c.patterns[1:])
+    return first, tuple(others)
