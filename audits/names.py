@@ -1,0 +1,182 @@
+"""The names in a narrative: runs of capitalised words, of whom each may be, and what tells a name from a word.
+
+Words are in ``patterns``: ``given_names.txt``, ``*_titles.txt``, ``not_names.txt`` (what is no name although it
+stands where a name may) and ``common_words.txt`` (what begins sentences, and so has its capital
+from there).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from audits.speech import Quotations
+
+_WORDS = Path(__file__).parent / "patterns"
+_UPPER = "A-Z\u00c0-\u00de\u0100\u010c\u010e\u0130\u0141\u014c\u0150\u0158\u015a\u015e\u0160\u0179\u017b\u017d"
+_CAPITAL = re.compile(rf"\b[{_UPPER}]\w*+(?:['\u2019-](?!(?:s|t|d|ll|ve|m|re)\b)\w++)*+(?!['\u2019]t\b)")
+_JOINT = re.compile(r"['\u2019-]")
+_BEGINS = re.compile(r"(?:^|[.!?\u2026:\u2014\u2013\"\u201c\u201d\u2018\u00ab\n(]|(?<!\w)')\W*$")
+_BETWEEN = re.compile(r"(?<=\b\w)\. ?|(?<=\b\w\w)\. |(?<=\b\w\w\w)\. (?<=(?:Mrs|MRS)\. )| ")
+_RUN = 4
+_AGAIN = 60
+
+
+@dataclass(frozen=True)
+class Name:
+    """A run of capitalised words that may be a name."""
+
+    title: str
+    words: tuple[str, ...]
+    start: int
+    """Where it begins, title included."""
+    first: int
+    """Where the name itself begins."""
+    end: int
+    begins: bool
+    """Whether it begins a sentence, so that its capital says nothing."""
+    number: int | None
+    """The quotation it stands in."""
+
+    @functools.cached_property
+    def given(self) -> bool:
+        """Whether a word of it is a given name, or it has a title."""
+        return bool(self.title) or any(map(is_given_name, self.words))
+
+    @functools.cached_property
+    def proper(self) -> bool:
+        """Whether it is a name at all: given, or a word that is not of the language and no word in capitals."""
+        word = max(self.words, key=len)
+        return self.given or (not word.isupper() and len(word) > 1 and not is_common(word))
+
+    @functools.cached_property
+    def initialled(self) -> bool:
+        """Whether it has an initial and a surname: "M. Okafor"."""
+        return len(self.words) > 1 and any(len(word) == 1 for word in self.words)
+
+    @functools.cached_property
+    def capitals(self) -> bool:
+        """Whether it is written in capitals, as on labels."""
+        word = max(self.words, key=len)
+        return word.isupper() and len(word) > 2
+
+
+class Names:
+    """The names of a text, each once found, and those that the narrator uses."""
+
+    def __init__(self, quoted: Quotations) -> None:
+        self.quoted = quoted
+        self.all = list(_names(quoted))
+
+    @functools.cached_property
+    def told(self) -> frozenset[str]:
+        """Words of names outside quotations, which are those of others."""
+        words = {word for name in self.all if name.number is None for word in name.words}
+        return frozenset(words | {part for word in words for part in _JOINT.split(word)})
+
+    def once(self, name: Name) -> bool:
+        """Whether the text has no word of a name a second time, but right behind it."""
+        places = [place for word in name.words for place in self._places[word]]
+        return all(0 <= place - name.start < _AGAIN for place in places)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for name in self.all:
+            for word in name.words:
+                places.setdefault(word, []).append(name.start)
+        return places
+
+
+def _names(quoted: Quotations) -> Iterator[Name]:
+    text, title = quoted.text, ""
+    run: list[re.Match[str]] = []
+    titles = _listed("neutral_titles") | _listed("gendered_titles")
+    common, never = _listed("common_words"), _listed("not_names")
+    for found in _CAPITAL.finditer(text):
+        word = found[0]
+        low = word.lower()
+        # What is of the language is part of a name only behind another word of it.
+        if not run and (low in common or low in never) and low not in titles:
+            continue
+        if run and (len(run) == _RUN or not _BETWEEN.fullmatch(text, run[-1].end(), found.start())):
+            yield from _name(quoted, run, title)
+            run, title = [], ""
+        if low in titles and (not run or (title and len(run) == 1)):
+            run, title = run or [found], word
+        elif low in never or (_is_word(found) and not (title and len(word) == 1 and word != "I")):
+            if run:
+                yield from _name(quoted, run, title)
+            run, title = [], ""
+        else:
+            run.append(found)
+    if run:
+        yield from _name(quoted, run, title)
+
+
+def _is_word(found: re.Match[str]) -> bool:
+    """Whether it is in capitals and no name: "HAPPY", "A"."""
+    word = found[0]
+    if len(word) == 1:
+        return found.string[found.end() :][:1] != "."
+    return word.isupper() and is_common(word)
+
+
+def is_gendered_title(word: str) -> bool:
+    """Whether a title says man or woman."""
+    return word.lower() in _listed("gendered_titles")
+
+
+def _name(quoted: Quotations, run: list[re.Match[str]], title: str) -> Iterator[Name]:
+    words = [found[0] for found in run]
+    start = run[0].start()
+    if title:
+        if len(run) == 1:
+            return
+        run, words = run[1:], words[1:]
+    begins = not title and _BEGINS.search(quoted.text[max(0, start - 4) : start]) is not None
+    # "Whenever Anna comes": the first word has its capital from the sentence.
+    while begins and len(words) > 1 and not is_given_name(words[0]) and is_common(words[0]):
+        run, words, begins = run[1:], words[1:], False
+        start = run[0].start()
+    if begins and len(words) == 1 and not is_given_name(words[0]) and is_common(words[0]):
+        return
+    yield Name(title, tuple(words), start, run[0].start(), run[-1].end(), begins, quoted.around(start))
+
+
+@functools.lru_cache(maxsize=4096)
+def is_given_name(word: str) -> bool:
+    """Whether a word, in whatever case and with or without accents, is a given name that is no common word."""
+    word = word.rstrip("'\u2019-").lower()
+    if word in _listed("not_names") or word.endswith(("'s", "\u2019s")):
+        return False
+    names = _listed("given_names")
+    parts = _JOINT.split(word)
+    return word in names or _plain(word) in names or parts[0] in names or "".join(parts) in names
+
+
+@functools.lru_cache(maxsize=4096)
+def is_common(word: str) -> bool:
+    """Whether a word is of the language, and has its capital only from where it stands."""
+    low = _JOINT.split(word.lower())[0]
+    common = _listed("common_words")
+    if low in common or low in _listed("not_names"):
+        return True
+    return any(low.endswith(end) and low[: -len(end)] + add in common for end, add in _ENDINGS)
+
+
+_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""))
+
+
+@functools.cache
+def _listed(name: str) -> frozenset[str]:
+    words = (_WORDS / f"{name}.txt").read_text("utf-8").lower().split()
+    return frozenset(words) | frozenset(map(_plain, words))
+
+
+def _plain(word: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
