@@ -12,7 +12,7 @@ import functools
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from audits.anchors import Anchors, Lead, anchors
@@ -38,25 +38,25 @@ class Expression:
         """What is found from ``start`` to ``end`` of a text, from left to right and none overlapping another."""
         return self._compiled.finditer(text, start, end)
 
-    def matches_at(self, text: str, start: int, end: int, anchor: int, lead: Lead) -> Iterator[re.Match[str]]:
+    def matches_at(self, text: str, start: int, end: int, anchor: int, lead: Lead) -> Sequence[re.Match[str]]:
         """What is found from ``start`` to ``end`` of a text and begins ``lead`` characters before an anchor.
 
         At every place the match of ``re``; they may overlap each other.
         """
         first, last = max(start, anchor - lead[1]), anchor - lead[0]
+        if first == last:
+            found = self._compiled.match(text, first, end)
+            return () if found is None else (found,)
         if last - first >= NEAR:
-            yield from self._searched(text, first, last, end)
-            return
-        for place in self._places(text, first, last):
-            found = self._compiled.match(text, place, end)
-            if found is not None:
-                yield found
+            return list(self._searched(text, first, last, end))
+        tried = (self._compiled.match(text, place, end) for place in self._places(text, first, last))
+        return [found for found in tried if found is not None]
 
     def _places(self, text: str, first: int, last: int) -> Iterable[int]:
-        if self._begins_at_edge and first < last:
-            # To see an edge the letter behind it is needed, which may be an edge itself.
-            return [edge.start() for edge in _EDGE.finditer(text, first, last + 1) if edge.start() <= last]
-        return range(first, last + 1)
+        if not self._begins_at_edge:
+            return range(first, last + 1)
+        # To see an edge the letter behind it is needed, which may be an edge itself.
+        return [edge.start() for edge in _EDGE.finditer(text, first, last + 1) if edge.start() <= last]
 
     def _searched(self, text: str, first: int, last: int, end: int) -> Iterator[re.Match[str]]:
         while first <= last and (found := self._edgeless.search(text, first, end)) is not None:

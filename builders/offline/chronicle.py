@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from audits import rubin
+from audits.reading import Subject
+from audits.speech import Quotations
 from builders.offline.draft import LONGEST, SHORTEST, Draft, Told
 from builders.offline.likeness import Likeness
 from builders.offline.scenes import Frame, Framer, count
@@ -25,7 +28,8 @@ _SPREAD = 0.13
 # How much of what is owed to the mean length a memory makes up, and at most which part of its own.
 _SHARE, _MOST = 0.2, 0.06
 
-# Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine).
+# Tellings of a memory as long as it lacks one of Rubin's dimensions (appendix B.3), or is more like another of its
+# stage than this (TF-IDF cosine).
 _TELLINGS, _LIKE = 3, 0.64
 
 
@@ -75,8 +79,8 @@ class Chronicle:
         self._told.append(told)
         self._count(told, place)
 
-    def _tellings(self, plan: MemoryPlan, place: int) -> Iterator[tuple[float, Told]]:
-        """Tellings of a plan, each with how like it is to another memory, until one is like none."""
+    def _tellings(self, plan: MemoryPlan, place: int) -> Iterator[tuple[tuple[int, float], Told]]:
+        """Tellings of a plan, each with what it lacks and how like another memory it is, until one is good."""
         for skip in range(_TELLINGS):
             frame = self._framer.frame(plan, skip)
             rng = rng_for(self._seed, "heart", "words", plan.id, skip)
@@ -84,9 +88,9 @@ class Chronicle:
             room = _MOST * wanted
             length = wanted + min(room, max(-room, _SHARE * self._owed))
             told = Draft(frame, self._uses, rng, place, skip).write(length)
-            like = self._likeness.nearest(frame.keys, told.text)
-            yield like, told
-            if like < _LIKE:
+            lacking, like = _lacking(told.text), self._likeness.nearest(frame.keys, told.text)
+            yield (lacking, like), told
+            if not lacking and like < _LIKE:
                 return
 
     def _count(self, told: Told, place: int) -> None:
@@ -100,3 +104,8 @@ class Chronicle:
         rng = rng_for(self._seed, "heart", "length", frame.plan.id)
         length = self._length * _LENGTH[frame.language] * (1 + _SPREAD * (2 * rng.random() - 1))
         return min(max(length, SHORTEST + 60), LONGEST)
+
+
+def _lacking(text: str) -> int:
+    """How many of Rubin's dimensions the audits do not find in a narrative."""
+    return sum(1 for _ in rubin.audit([Subject("memories", "", {rubin.FIELD: text})], [Quotations(text)]))
