@@ -57,7 +57,7 @@ _CHILD = re.compile(
 
 _WOMAN_OR_MAN = (
     r"(?:girl|woman|lady|daughter|sister|mother|mum|mom|mummy|mommy|wife|aunt|auntie|niece|granddaughter|grandmother"
-    r"|grandma|granny|widow|bride|schoolgirl|girlfriend|waitress|actress|lass|boy|man|gentleman|lad|guy|bloke|chap"
+    r"|grandma|granny|widow|bride|schoolgirl|girlfriend|waitress|hostess|heroine|actress|lass|boy|man|gentleman|lad|guy|bloke|chap"
     r"|fellow|son|brother|father|dad|daddy|husband|uncle|nephew|grandson|grandfather|grandpa|grandad|widower|groom"
     r"|bachelor|schoolboy|boyfriend|godson|goddaughter|stepson|stepdaughter|fianc\u00e9e?)"
 )

@@ -108,11 +108,16 @@ _OF_ME = re.compile(
     r"|\b(?:over|above|across|past|round|around|about|against) my (?:\w+ )?(?:head|mouth|chest|waist|bed|cot|pram"
     r"|crib|chart|file|drawing|knees|shoulders)\b"
     r"|\b(?:ruffl|tousl|pinch|measur|examin|weigh|prod|pok|stitch|bandag)\w+ (?:me|my)\b"
+    r"|\b(?:glass|glasses|cups?|mugs?|toast) to me\b|\btoast(?:ed|ing) me\b"
+    r"|\b(?:doctor|nurse|dentist|barber|tailor|hairdresser|optician)\b.*\b(?:asked|told|said to)"
+    r" (?:him|her|Mum|Mom|Dad|Mama|Papa|Grand\w+|Gran|[Mm]y (?:mother|father|mum|mom|dad|aunt|uncle|grand\w+))"
+    r"\b.*\bme\b"
     r"|\b(?:while|when|as|though) I (?:stood|sat|was|lay) (?:\w+ )?(?:there|beside|between|next to)\b"
     r"|\bas (?:if|though) I (?:was|were|wasn['\u2019]t|weren['\u2019]t|were not|was not)\b"
     r"|\b(?:hand|arm|hands|arms) (?:on|round|around) (?:my|me)\b"
     r"|\b(?:as|when) I (?:came|walked|stepped|entered|burst|limped|appeared|arrived|stumbled)\b"
 )
+_OVERHEARD = re.compile(r"\s+I (?:kept my head down|ducked|hid|blushed|went (?:red|scarlet)|pretended not to)\b")
 _SERVES = re.compile(
     r"\b(?:cashier|clerk|guard|waiter|waitress|officer|policeman|policewoman|conductor|driver|receptionist|salesman"
     r"|saleswoman|assistant|courier|stranger|porter|steward|stewardess|barista|bartender|teller|attendant|inspector"
@@ -172,6 +177,8 @@ class Quotations:
 
     def of_me(self, number: int) -> bool:
         """Whether they say that the narrator is spoken of, or pointed at."""
+        if _OVERHEARD.match(self.text, self.spans[number][1]):
+            return True
         before, after = self.beside(number)
         ended = self.text[max(0, self.spans[number][1] - 2)] in ".!?" and after.lstrip()[:1].isupper()
         return _OF_ME.search("" if ended and not _OTHER_AFTER.match(after) else f"{before} {after}") is not None
