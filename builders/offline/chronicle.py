@@ -28,9 +28,10 @@ _SPREAD = 0.13
 # How much of what is owed to the mean length a memory makes up, and at most which part of its own.
 _SHARE, _MOST = 0.2, 0.06
 
-# Tellings of a memory as long as it lacks one of Rubin's dimensions (appendix B.3), or is more like another of its
-# stage than this (TF-IDF cosine).
+# Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), and as long as it
+# lacks one of Rubin's dimensions (appendix B.3).
 _TELLINGS, _LIKE = 3, 0.64
+_WHOLE_TELLINGS = 6
 
 
 class Chronicle:
@@ -81,7 +82,7 @@ class Chronicle:
 
     def _tellings(self, plan: MemoryPlan, place: int) -> Iterator[tuple[tuple[int, float], Told]]:
         """Tellings of a plan, each with what it lacks and how like another memory it is, until one is good."""
-        for skip in range(_TELLINGS):
+        for skip in range(_WHOLE_TELLINGS):
             frame = self._framer.frame(plan, skip)
             rng = rng_for(self._seed, "heart", "words", plan.id, skip)
             wanted = self._wanted(frame)
@@ -90,7 +91,7 @@ class Chronicle:
             told = Draft(frame, self._uses, rng, place, skip).write(length)
             lacking, like = _lacking(told.text), self._likeness.nearest(frame.keys, told.text)
             yield (lacking, like), told
-            if not lacking and like < _LIKE:
+            if not lacking and (like < _LIKE or skip + 1 >= _TELLINGS):
                 return
 
     def _count(self, told: Told, place: int) -> None:
