@@ -26,7 +26,7 @@ import ahocorasick_rs
 MOST = 2_500
 """Strings of one set at most; what would be more is cut in two parts."""
 
-SHORTEST, LONGEST = 3, 12
+SHORTEST, LONGEST = 3, 14
 """Characters of an anchor; a longer one would only be a little rarer."""
 
 WIDEST = 1_000

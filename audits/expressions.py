@@ -12,13 +12,13 @@ import functools
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from audits.anchors import Anchors, Lead, anchors
 
-NEAR = 48
-"""Characters in which a match may begin and places are tried one by one; in more, searching is quicker."""
+NEAR, FEW = 48, 4
+"""Characters in which a match may begin and edges, or all places, are tried one by one; in more, searching is quicker."""
 
 _EDGE = re.compile(r"\b")
 
@@ -47,14 +47,13 @@ class Expression:
         if first == last:
             found = self._compiled.match(text, first, end)
             return () if found is None else (found,)
-        if last - first >= NEAR:
+        if last - first >= (NEAR if self._begins_at_edge else FEW):
             return list(self._searched(text, first, last, end))
-        tried = (self._compiled.match(text, place, end) for place in self._places(text, first, last))
+        places = self._edges(text, first, last) if self._begins_at_edge else range(first, last + 1)
+        tried = (self._compiled.match(text, place, end) for place in places)
         return [found for found in tried if found is not None]
 
-    def _places(self, text: str, first: int, last: int) -> Iterable[int]:
-        if not self._begins_at_edge:
-            return range(first, last + 1)
+    def _edges(self, text: str, first: int, last: int) -> list[int]:
         # To see an edge the letter behind it is needed, which may be an edge itself.
         return [edge.start() for edge in _EDGE.finditer(text, first, last + 1) if edge.start() <= last]
 

@@ -25,6 +25,10 @@ from schemas.findings import Finding
 _SOURCE = "HEART-BENCH 3.2 (stage 3), G.2"
 _FIELD = "content_full"
 _BEFORE, _AFTER = 90, 130
+# No line of ``avowed`` matches without one of these; looking for them is quicker.
+_AVOWS = re.compile(
+    r"\b(?:[Mm]e|[Uu]s|[Mm]y|[Mm]ine|I|(?:only|just) one|call(?:s|ed)?|knows?|known|knew|(?:nick)?named?)\b"
+)
 _REACH = 170
 _SENTENCES = re.compile(r"[.!?\n]")
 
@@ -55,7 +59,9 @@ def audit(subject: Subject, quoted: Quotations, others: frozenset[str]) -> Itera
         if name.words[0] in done or not (name.proper or name.capitals or name.initialled):
             continue
         if name.number is None:
-            found = names.once(name) and _is_told(names, name)
+            if not names.once(name):
+                continue  # somebody who is told of
+            found = _is_told(names, name)
         else:
             found = names.told.isdisjoint(name.words) and (
                 _is_said(names, name) or (_fills(quoted, name) and _is_told(names, name))
@@ -169,13 +175,22 @@ def _is_told(names: Names, name: Name) -> bool:
 def _is_owned(names: Names, name: Name) -> bool:
     """Whether what follows says that the name is the narrator's."""
     after = names.quoted.text[name.end : name.end + _AFTER]
-    if not name.proper or after.startswith(("'s", "\u2019s")):
+    if not name.proper or after.startswith(("'s", "\u2019s")) or not _AVOWS.search(after):
         return False
-    shown = name.capitals or name.number is not None
-    return any(
-        _compiled(line.replace("NAME", _any_of(name)) if "NAME" in line else line).search(after)
-        for line in _data()["avowed"] + (_data()["avowed_far"] if shown else [])
-    )
+    plain, named = _avowed(name.capitals or name.number is not None)
+    if plain.match(after):
+        return True
+    word = name.words[-1].lower()
+    return word in after.lower() and any(_compiled(line.replace("NAME", _any_of(name))).match(after) for line in named)
+
+
+@functools.cache
+def _avowed(shown: bool) -> tuple[re.Pattern[str], list[str]]:
+    """The lines that know no name as one expression, and those that name it again."""
+    lines = _data()["avowed"] + (_data()["avowed_far"] if shown else [])
+    return re.compile("|".join(line for line in lines if "NAME" not in line)), [
+        line for line in lines if "NAME" in line
+    ]
 
 
 def _is_written(names: Names, name: Name) -> bool:

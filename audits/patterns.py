@@ -72,7 +72,7 @@ class Matcher:
         self._uses = list(uses.values())
         self._codes = [tuple({use.pattern.code for use in each}) for each in self._uses]
         words = [*uses, *map(_coded, ODD_BLANKS)]
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(words, implementation=ahocorasick_rs.Implementation.DFA)
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(words)
 
     def scan(self, texts: Sequence[str], quoted: Sequence[Quotations] | None = None) -> list[Match]:
         """Every match in every text, in order of text and place; ``quoted``: the texts' quotations, where at hand."""
@@ -198,7 +198,7 @@ def _apart(found: Collection[Match]) -> list[Match]:
         if match.start >= ends.get(which, 0):
             ends[which] = match.end
             kept.append(match)
-    return kept
+    return sorted(kept)
 
 
 def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
