@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from audits.anchors import Anchors, Lead, anchors
 
 NEAR, FEW = 48, 4
-"""Characters in which a match may begin and edges, or all places, are tried one by one; in more, searching is quicker."""
+"""Characters in which a match may begin and edges, or else all places, are tried one by one; in more it is searched."""
 
 _EDGE = re.compile(r"\b")
 

@@ -188,9 +188,8 @@ def _is_owned(names: Names, name: Name) -> bool:
 def _avowed(shown: bool) -> tuple[re.Pattern[str], list[str]]:
     """The lines that know no name as one expression, and those that name it again."""
     lines = _data()["avowed"] + (_data()["avowed_far"] if shown else [])
-    return re.compile("|".join(line for line in lines if "NAME" not in line)), [
-        line for line in lines if "NAME" in line
-    ]
+    named = [line for line in lines if "NAME" in line]
+    return re.compile("|".join(line for line in lines if line not in named)), named
 
 
 def _is_written(names: Names, name: Name) -> bool:
