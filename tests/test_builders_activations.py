@@ -298,7 +298,8 @@ def test_the_command_does_nothing_twice_and_builds_one_character_when_its_memori
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["--char", "CHAR_77"], "unknown character 'CHAR_77'"), (["--workers", "0"], "not a number")]
+    ("words", "said"),
+    [(["--char", "CHAR_77"], "unknown character 'CHAR_77'"), (["--workers", "0"], "not a whole number")],
 )
 def test_a_wrong_argument_is_told_in_one_line(space, capsys, words, said):
     code = activations.main(["--workspace", str(space.folder.parent), *words])

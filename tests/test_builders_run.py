@@ -159,7 +159,7 @@ def answer(path, said):
     [
         (["run", "hart"], "invalid choice"),
         (["run", "heart", "--char", "CHAR_44"], "unknown character 'CHAR_44'"),
-        (["run", "heart", "--count", "0"], "not a number"),
+        (["run", "heart", "--count", "0"], "not a whole number"),
         (["run", "heart", "--blueprints", "none.toml", *SMALL], "missing file in none.toml"),
         (["run", "heart", "--block", "none.csv", *SMALL], "missing file in none.csv"),
         (["run", "heart", "--rule", "best"], "invalid choice"),
