@@ -32,6 +32,9 @@ _LEAD = 16
 """Characters before a sentence that an expression may look back at."""
 
 _BATCH = 100_000  # with its copies it stays in the cache
+_IN_CACHE = 5_000
+"""Anchors up to which an automaton with all its transitions is the quickest: it stays in the cache."""
+
 _OPENING = 2
 """Every text is searched behind a paragraph's end, so that its first word is like any other."""
 
@@ -72,7 +75,10 @@ class Matcher:
         self._uses = list(uses.values())
         self._codes = [tuple({use.pattern.code for use in each}) for each in self._uses]
         words = [*uses, *map(_coded, ODD_BLANKS)]
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(words)
+        kind = (
+            ahocorasick_rs.Implementation.DFA if len(words) <= _IN_CACHE else None
+        )  # None: as the library thinks best
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(words, implementation=kind)
 
     def scan(self, texts: Sequence[str], quoted: Sequence[Quotations] | None = None) -> list[Match]:
         """Every match in every text, in order of text and place; ``quoted``: the texts' quotations, where at hand."""
