@@ -1,8 +1,8 @@
-"""How well the audits agree with careful readers: precision and recall of each code on labelled sentences.
+"""How well the audits agree with labels: precision and recall of each code on labelled sentences.
 
 ``tests/cases/audits/<code>.txt`` holds sets of labelled cases: ``+`` where a reader finds what the code
 is for (or, for ``rubin.*`` and ``urgency.missing``, the sign whose absence it reports), ``-`` where not.
-Each set was written by somebody who had not seen the expressions. The patterns were then widened on
+Each set was made from the rules alone, without sight of the expressions. The patterns were then widened on
 all sets but ``unseen``, which nobody may fit: only its figures say what to expect on other text.
 Each case is put through the audit itself, as the text of an otherwise sound row.
 
