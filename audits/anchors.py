@@ -17,8 +17,9 @@ import math
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import ahocorasick_rs
@@ -37,6 +38,7 @@ _FIRST_SIGN = 0xF0000  # a plane for private use; no text is searched for its ch
 _LONG = 40
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|:))?|\)", re.DOTALL)
 _NOTHING = frozenset({""})
+_NONE = (math.inf, None)
 _ONE_SIGN = frozenset({sre.ANY, sre.NOT_LITERAL})
 _ZERO_WIDTH = frozenset({sre.AT, sre.ASSERT, sre.ASSERT_NOT})
 # How often letters stand in English text, in thousandths; all other signs are rare.
@@ -56,15 +58,43 @@ Anchors = Mapping[str, Lead]
 """Anchors, and how far behind the beginning of a match each begins."""
 
 
-class _Found(dict[str, Lead]):
-    """An anchor set that knows how frequent its strings are in ordinary text."""
+@dataclass(frozen=True)
+class _Run:
+    """Strings that follow from each other: one of ``starts``, and behind it one of each of ``tails``.
+
+    An expression has many runs, and one of them is its anchors: of the others no string is ever made.
+    """
+
+    starts: Anchors
+    tails: tuple[frozenset[str], ...] = ()
+
+    @functools.cached_property
+    def size(self) -> int:
+        """How many strings there are at most."""
+        return len(self.starts) * math.prod(map(len, self.tails))
 
     @functools.cached_property
     def frequency(self) -> float:
-        """Without end where a string is too short to help."""
-        if not all(len(text) >= SHORTEST for text in self):
+        """How often ordinary text holds one of the strings; without end where one is too short to help."""
+        if sum(min(map(len, each)) for each in (self.starts, *self.tails)) < SHORTEST:
             return math.inf
-        return sum([_likelihood(text[:LONGEST]) for text in self])
+        return _likelihood(frozenset(self.starts)) * math.prod(map(_likelihood, self.tails))
+
+    def behind(self, width: Lead) -> _Run:
+        """The same behind something as wide as that."""
+        starts = {text: (width[0] + least, width[1] + most) for text, (least, most) in self.starts.items()}
+        return _Run(starts, self.tails)
+
+    def strings(self) -> Anchors:
+        """All strings, each with where it begins."""
+        strings = self.starts
+        for tail in self.tails:
+            strings = _merged((start + text, lead) for start, lead in strings.items() for text in tail)
+        return strings
+
+
+_Runs = tuple[_Run, ...]
+"""An anchor set: every match contains a string of one of them."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +108,7 @@ class _Part:
 
     width: Lead
     exact: frozenset[str] | None = None
-    best: _Found | None = None
+    best: _Runs | None = None
     ends: frozenset[str] = _NOTHING
     optional: bool = False
 
@@ -86,8 +116,8 @@ class _Part:
 @functools.cache
 def anchors(expression: str) -> Anchors:
     """An anchor set of an expression, in order; empty where it has none. Raises re.error for a malformed one."""
-    found = _sequence(parser.parse(_with_signs(expression)))
-    return dict(sorted(_least(found.best).items())) if found.best else {}
+    _, run, _, best = _walked(parser.parse(_with_signs(expression)))
+    return _least(_better(best, (run,)) or ())
 
 
 _NUMBERS = itertools.count(_FIRST_SIGN)
@@ -133,43 +163,32 @@ def _is_sign(item: Any) -> bool:
 
 
 def _sequence(items: Iterable[Any]) -> _Part:
-    # ``run`` is what ends where the last item does, and where each string of it begins.
-    run = _Found({"": (0, 0)})
-    best: _Found | None = None
+    width, run, whole, best = _walked(items)
+    strings = frozenset(run.strings())
+    return _Part(width, strings if whole else None, _better(best, (run,)), strings)
+
+
+def _walked(items: Iterable[Any]) -> tuple[Lead, _Run, bool, _Runs | None]:
+    """The width of an expression, the run at its end, whether that is all of it, and the best set before that."""
+    run = _Run({"": (0, 0)})
+    best: _Runs | None = None
     whole, width = True, (0, 0)
     for part in _parts(items):
         before, width = width, (width[0] + part.width[0], min(WIDEST, width[1] + part.width[1]))
-        if part.exact is not None and len(run) * len(part.exact) <= MOST:
-            run = _joined(run, part.exact)
+        if part.exact is not None and run.size * len(part.exact) <= MOST:
+            run = _Run(run.starts, run.tails if part.exact == _NOTHING else (*run.tails, part.exact))
             continue
-        best = _better(_better(best, run), _behind(before, part.best))
-        ends = _ends([part, _Part((0, 0), frozenset(run))] if part.optional else [part])
-        run = _Found({text: _around(run.get(text) if part.optional else None, _before(width, text)) for text in ends})
+        best = _better(_better(best, (run,)), part.best and tuple(each.behind(before) for each in part.best))
+        left = run.strings() if part.optional else {}
+        ends = _ends([part, _Part((0, 0), frozenset(left))] if part.optional else [part])
+        run = _Run({text: _around(left.get(text), _before(width, text)) for text in ends})
         whole = False
-    return _Part(width, frozenset(run) if whole else None, _better(best, run), frozenset(run))
-
-
-def _joined(run: _Found, exact: Collection[str]) -> _Found:
-    joined = _Found()
-    for start, lead in run.items():
-        for text in exact:
-            known = joined.setdefault(start + text, lead)
-            if known is not lead:
-                joined[start + text] = _around(known, lead)
-    return joined
+    return width, run, whole, best
 
 
 def _before(place: Lead, text: str) -> Lead:
     """Where a text begins that ends at a place."""
     return max(0, place[0] - len(text)), max(0, place[1] - len(text))
-
-
-def _behind(width: Lead, found: _Found | None) -> _Found | None:
-    if found is None or width == (0, 0):
-        return found
-    behind = _Found({text: (width[0] + least, width[1] + most) for text, (least, most) in found.items()})
-    behind.frequency = found.frequency
-    return behind
 
 
 def _ends(parts: Iterable[_Part]) -> frozenset[str]:
@@ -248,18 +267,22 @@ def _either(parts: Sequence[_Part]) -> _Part:
     return _Part(width, exact, _united(sets), _ends(parts))
 
 
-def _from_start(strings: Iterable[str] | None) -> _Found | None:
-    return None if strings is None else _Found(dict.fromkeys(strings, (0, 0)))
+def _from_start(strings: Iterable[str] | None) -> _Runs | None:
+    return None if strings is None else (_Run(dict.fromkeys(strings, (0, 0))),)
 
 
-def _united(sets: Iterable[_Found | None]) -> _Found | None:
-    united = _Found()
-    for each in sets:
-        if each is None:
-            return None
-        for text, lead in each.items():
-            united[text] = _around(united.get(text), lead)
-    return united
+def _united(sets: Sequence[_Runs | None]) -> _Runs | None:
+    known = [each for each in sets if each is not None]
+    return tuple(itertools.chain.from_iterable(known)) if len(known) == len(sets) else None
+
+
+def _merged(strings: Iterable[tuple[str, Lead]]) -> dict[str, Lead]:
+    merged: dict[str, Lead] = {}
+    for text, lead in strings:
+        known = merged.setdefault(text, lead)
+        if known is not lead:
+            merged[text] = _around(known, lead)
+    return merged
 
 
 def _around(one: Lead | None, other: Lead) -> Lead:
@@ -280,28 +303,31 @@ def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
     return _Part(width, None, best, _ends([part]), optional=not least)
 
 
-def _better(one: _Found | None, other: _Found | None) -> _Found | None:
+def _better(one: _Runs | None, other: _Runs | None) -> _Runs | None:
     """The rarer of two sets; a set with a string too short to help is none."""
-    best = min([each for each in (one, other) if each], key=lambda each: each.frequency, default=None)
-    return None if best is None or best.frequency == math.inf else best
+    frequency, best = min(((_frequency(each), each) for each in (one, other) if each), key=itemgetter(0), default=_NONE)
+    return None if frequency == math.inf else best
 
 
-def _least(found: Anchors) -> Anchors:
-    """As few and as short strings as stand in all of the given ones and are hardly more frequent."""
-    cut: dict[str, Lead] = {}
-    for text, lead in found.items():
-        cut[text[:LONGEST]] = _around(cut.get(text[:LONGEST]), lead)
+def _frequency(runs: _Runs) -> float:
+    return sum([run.frequency for run in runs])
+
+
+def _least(found: _Runs) -> Anchors:
+    """As few and as short strings as stand in all of the given ones and are hardly more frequent, in order."""
+    every = (run.strings().items() for run in found)
+    cut = _merged((text[:LONGEST], lead) for text, lead in itertools.chain.from_iterable(every))
     words = sorted(cut)
     automaton = ahocorasick_rs.AhoCorasick(words)
-    least: dict[str, Lead] = {}
+    least: list[tuple[str, Lead]] = []
     for text in words:
         inside = automaton.find_matches_as_indexes(text, overlapping=True)
-        number, start, _ = min(inside, key=lambda match: len(words[match[0]]))
-        lead = (cut[text][0] + start, cut[text][1] + start)
-        least[words[number]] = _around(least.get(words[number]), lead)
-    return least
+        number, start, _ = min(inside, key=lambda match: match[2] - match[1])
+        least.append((words[number], (cut[text][0] + start, cut[text][1] + start)))
+    return dict(sorted(_merged(least).items()))
 
 
 @functools.cache
-def _likelihood(text: str) -> float:
-    return math.prod(_LETTERS.get(sign, 1) / 1000 for sign in text)
+def _likelihood(strings: frozenset[str]) -> float:
+    """How often one of some strings stands at a place of ordinary text."""
+    return sum([math.prod([_LETTERS.get(sign, 1) / 1000 for sign in text]) for text in strings])

@@ -27,6 +27,7 @@ _SWAPS = (
     ("\u0130", "I"),
 )
 _BLANKS = re.compile(r"[ \t\r\n\v\f]+")
+_LINE_BREAKS = re.compile(rb"\n(?:\n(?!\n))?")  # two in a row, or one that has not just one beside it
 ODD_BLANKS = ("  ", "\t", "\r")
 """What keeps a lowered text from being a folded one."""
 
@@ -70,7 +71,7 @@ def unwrapped(text: str) -> str:
 
 def has_wrapped_lines(coded: bytes) -> bool:
     """Whether a line break stands alone, or a third one beside two, in a text of one byte a character."""
-    return coded.count(b"\n") != 2 * coded.count(b"\n\n")
+    return b"\n" in _LINE_BREAKS.findall(coded)
 
 
 def _squeezed(text: str) -> Folded:

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from audits import byfield, continuity, naming, persons, register, rubin, shape
+from audits import byfield, continuity, evaluation, naming, persons, register, rubin, shape
 from audits.criteria import Criterion
 from audits.patterns import Match
 from audits.reading import Subject, at_row, at_words, subjects
+from audits.sentences import sentences
 from audits.speech import Quotations, Span
 from schemas.findings import Finding
 from schemas.tables import Row
@@ -23,6 +24,9 @@ from schemas.tables import Row
 KEY = ("id",)
 NARRATIVE = "content_full"
 SHORTEST, LONGEST = 2_000, 4_500
+CHILD = 12
+"""The last year in which a narrator is one."""
+
 FIELD_LIMITS = {"context": 60, "content_summary": 100}
 FIELD_TARGETS = {"context": (15, 30), "content_summary": (20, 40)}
 
@@ -48,7 +52,7 @@ def audit(
         found += rubin.audit(read, quoted)
     for subject, quotations in zip(read, quoted, strict=True):
         found += _of_row(subject, quotations, known, families)
-    if wanted & register.CODES:
+    if wanted & {register.CODE, evaluation.CODE}:
         found += _above_a_child(read, quoted, found)
     return found
 
@@ -78,10 +82,14 @@ def _above_a_child(
 ) -> Iterator[Finding]:
     judged: dict[str, list[Span]] = {}
     for finding in found:
-        if finding.code == register.EVALUATION and finding.field == NARRATIVE and finding.span:
+        if finding.code == evaluation.CODE and finding.field == NARRATIVE and finding.span:
             judged.setdefault(finding.row_id, []).append(finding.span)
     for subject, quotations in zip(read, quoted, strict=True):
-        yield from register.audit(subject, age_of(subject), quotations, judged.get(subject.id, ()))
+        age = age_of(subject)
+        if age is not None and age <= CHILD:
+            told = sentences(quotations.text, quotations.spans)
+            yield from register.audit(subject, age, quotations, told)
+            yield from evaluation.audit(subject, quotations, told, judged.get(subject.id, ()))
 
 
 def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:

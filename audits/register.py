@@ -1,11 +1,10 @@
-"""``age.register`` and ``perspective.adult``: a child of six to twelve tells plainly, in words a child has.
+"""``age.register``: a child of six to twelve tells plainly, in words a child has.
 
 Every word is weighed: one that stands on a list of ``register.toml``, or is formed like the learned
 words of adults (``-tion``, ``-ity``, ``-ulous``) and is none of those a child hears every day. Only the
 narrator's own words are judged, not what others say, and no word that is merely mentioned.
-Who weighs what happened as adults do needs their words for it: so a sentence of heavy words is adult
-evaluation, too, where the patterns of ``perspective.adult`` found nothing.
-HEART-BENCH appendix G.2 (age-stratified constraints), B.4 (2).
+
+HEART-BENCH appendix G.2 (age-stratified constraints).
 """
 
 from __future__ import annotations
@@ -14,20 +13,17 @@ import functools
 import re
 import tomllib
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audits.criteria import criteria
 from audits.expressions import Expression
 from audits.reading import Subject, at_words
-from audits.sentences import sentences
 from audits.speech import Quotations, Span
 from schemas.findings import Finding
 
-EVALUATION = "perspective.adult"
-CODES = frozenset({"age.register", EVALUATION})
+CODE = "age.register"
 
 _DATA = Path(__file__).with_name("register.toml")
 _SOURCE = "HEART-BENCH appendix G.2"
@@ -60,7 +56,6 @@ class Register:
     """The data file, read. All spellings in it are those of ``_spelt``."""
 
     bands: tuple[Band, ...]
-    evaluation_in_sentence: int
     weights: Mapping[str, int]
     shortest: int
     adult_endings: tuple[str, ...]
@@ -96,7 +91,6 @@ def register() -> Register:
     weights = {"adult": _ADULT, "older": _OLDER, "plain": 0}
     return Register(
         bands=tuple(Band(**band) for band in data["bands"]),
-        evaluation_in_sentence=data["evaluation"]["weight_in_sentence"],
         weights={_spelt(word): weight for name, weight in weights.items() for word in words[name].split()},
         shortest=endings["shortest"],
         adult_endings=tuple(endings["adult"]),
@@ -135,25 +129,17 @@ def _weight(word: str) -> int:
     return register().weight(word)
 
 
-def audit(subject: Subject, age: int | None, quoted: Quotations, evaluations: Collection[Span]) -> Iterator[Finding]:
-    """``age.register`` and ``perspective.adult`` findings of a child's memory; none above the last band.
-
-    ``evaluations`` are the spans that the patterns of ``perspective.adult`` found: their sentences are judged already.
-    """
-    band = next((band for band in register().bands if age is not None and age <= band.to_age), None)
+def audit(subject: Subject, age: int, quoted: Quotations, told: Sequence[Span]) -> Iterator[Finding]:
+    """``age.register`` findings of a child's memory, of which ``told`` are the sentences; none above the last band."""
+    band = next((band for band in register().bands if age <= band.to_age), None)
     if band is None:
         return
-    told = sentences(quoted.text, quoted.spans)
     words = [found for start, end in quoted.gaps() for found in _WORD.finditer(quoted.text, start, end)]
-    for (start, end), said in _heavy(quoted, told, words).items():
-        weights = {word: _ADULT if " " in word else _weight(word) for word in said}
-        if sum(weights.values()) >= band.weight_in_sentence:
+    for said in _heavy(quoted, told, words).values():
+        if sum(_ADULT if " " in word else _weight(word) for word in said) >= band.weight_in_sentence:
             span = (min(found.start() for found in said.values()), max(found.end() for found in said.values()))
             message = f"no words of a child of {age}: {', '.join(sorted(said))}"
-            yield at_words(subject, "age.register", "warning", _FIELD, span, message, _SOURCE)
-        judged = any(first < end and last > start for first, last in evaluations)
-        if sum(weights.values()) >= register().evaluation_in_sentence and not judged:
-            yield _evaluation(subject, said[max(weights, key=lambda word: weights[word])], said)
+            yield at_words(subject, CODE, "warning", _FIELD, span, message, _SOURCE)
     yield from _long_sentences(subject, age, band, told, [found.start() for found in words])
 
 
@@ -164,15 +150,9 @@ def _heavy(
     said: dict[Span, dict[str, re.Match[str]]] = {}
     for found in [*(found for found in words if _weight(found[0])), *_phrases(quoted)]:
         sentence = told[bisect_right(told, found.start(), key=lambda span: span[0]) - 1]
-        if _is_said(quoted.text, sentence[0], found):
+        if is_said(quoted.text, sentence[0], found):
             said.setdefault(sentence, {})[found[0].lower()] = found
     return said
-
-
-def _evaluation(subject: Subject, weightiest: re.Match[str], said: Collection[str]) -> Finding:
-    criterion = criteria()[EVALUATION]
-    message = f"{criterion.message} (words above a child: {', '.join(sorted(said))})"
-    return at_words(subject, EVALUATION, criterion.severity, _FIELD, weightiest.span(), message, criterion.source)
 
 
 def _long_sentences(
@@ -184,10 +164,10 @@ def _long_sentences(
         longest = max(told, key=lambda span: span[1] - span[0])
         mean = sum(lengths) / len(lengths)
         message = f"{mean:.0f} words a sentence in the mean, at most {band.mean_words} for {age}"
-        yield at_words(subject, "age.register", "warning", _FIELD, longest, message, _SOURCE)
+        yield at_words(subject, CODE, "warning", _FIELD, longest, message, _SOURCE)
 
 
-def _is_said(text: str, start: int, found: re.Match[str]) -> bool:
+def is_said(text: str, start: int, found: re.Match[str]) -> bool:
     """Whether a word is the narrator's own: no name, and not mentioned as what somebody says or what is written."""
     if text[found.start()].isupper() and found.start() > start:
         return False

@@ -1,4 +1,4 @@
-"""Words above a child: how a word is weighed, whose words count, and when a sentence of them is adult evaluation."""
+"""Words above a child: how a word is weighed, whose words count, and how many are too many."""
 
 import pytest
 
@@ -11,10 +11,6 @@ HEAVY = "I saw the vacillation and the obfuscation."
 def found(text, code, age=9):
     row = {"id": "MEM_01_0001", "age": age, "content_full": text}
     return audit("memories", [row], only=[code])
-
-
-def adult_words(text):
-    return [finding.text for finding in found(text, "perspective.adult")]
 
 
 @pytest.mark.parametrize("word", ["analyse", "analyze", "Analysed", "analyzing", "analyses"])
@@ -69,7 +65,6 @@ def test_a_word_of_no_list_is_weighed_by_its_ending_if_it_is_long_enough(word, w
 )
 def test_words_of_others_words_mentioned_and_names_are_not_the_childs(text):
     assert found(text, "age.register", 7) == []
-    assert found(text, "perspective.adult", 7) == []
 
 
 def test_a_capital_at_the_beginning_of_a_sentence_is_no_name():
@@ -77,29 +72,17 @@ def test_a_capital_at_the_beginning_of_a_sentence_is_no_name():
 
 
 def test_a_mention_excuses_words_of_its_own_clause_alone():
-    assert found("He said no, and I saw the vacillation and the obfuscation.", "perspective.adult")
-
-
-def test_a_sentence_of_words_above_a_child_is_adult_evaluation_at_its_weightiest():
-    (finding,) = found(f"The dog barked. {HEAVY} We had soup.", "perspective.adult")
-    assert finding.text == "vacillation"
-    assert finding.severity == "error"
-    assert "words above a child: obfuscation, vacillation" in finding.message
+    assert found("He said no, and I saw the vacillation and the obfuscation.", "age.register")
 
 
 def test_the_same_word_twice_weighs_once():
-    assert found("I saw the vacillation, and a vacillation it was.", "perspective.adult") == []
+    assert found("I saw the vacillation, and a vacillation it was.", "age.register", 12) == []
 
 
 def test_heavy_words_of_several_sentences_do_not_add_up():
-    assert found("I saw the vacillation. I saw the obfuscation.", "perspective.adult") == []
-
-
-def test_a_sentence_in_which_a_pattern_found_something_is_judged_once():
-    assert adult_words("I only now understand the vacillation and the obfuscation.") == ["I only now understand"]
-    assert "vacillation" in adult_words(f"I only now understand it. {HEAVY}")
+    assert found("I saw the vacillation. I saw the obfuscation.", "age.register", 12) == []
 
 
 @pytest.mark.parametrize(("age", "findings"), [(6, 1), (12, 1), (13, 0), (None, 0)])
 def test_only_a_child_is_held_to_a_childs_words(age, findings):
-    assert len(found(HEAVY, "perspective.adult", age)) == findings
+    assert len(found(HEAVY, "age.register", age)) == findings
