@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from audits.scenes import FEWEST_CHARACTERS, Scene
 from audits.speech import Quotations
 
 _WORDS = Path(__file__).parent / "patterns"
@@ -51,7 +52,11 @@ class Name:
     def proper(self) -> bool:
         """Whether it is a name at all: given, or a word that is not of the language and no word in capitals."""
         word = max(self.words, key=len)
-        return self.given or (not word.isupper() and len(word) > 1 and not is_common(word))
+        return self.given or (not word.isupper() and len(word) > 1 and not is_common(word) and not self._of_a_place)
+
+    @property
+    def _of_a_place(self) -> bool:
+        return len(self.words) > 1 and self.words[-1].lower() in _listed("place_words")
 
     @functools.cached_property
     def initialled(self) -> bool:
@@ -71,12 +76,21 @@ class Names:
     def __init__(self, quoted: Quotations) -> None:
         self.quoted = quoted
         self.all = list(_names(quoted))
+        self.scene = Scene(quoted) if len(quoted.text) >= FEWEST_CHARACTERS else None
 
     @functools.cached_property
     def told(self) -> frozenset[str]:
         """Words of names outside quotations, which are those of others."""
         words = {word for name in self.all if name.number is None for word in name.words}
         return frozenset(words | {part for word in words for part in _JOINT.split(word)})
+
+    @functools.cached_property
+    def called(self) -> frozenset[str]:
+        """Words of names that the narrator says aloud in a scene, which are those of others."""
+        if self.scene is None:
+            return frozenset()
+        spoken = (name for name in self.all if name.number is not None)
+        return frozenset(word for name in spoken if self.scene.mine(name.number or 0) for word in name.words)
 
     def once(self, name: Name) -> bool:
         """Whether the text has no word of a name a second time, but right behind it."""

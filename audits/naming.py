@@ -63,7 +63,7 @@ def audit(subject: Subject, quoted: Quotations, others: frozenset[str]) -> Itera
                 continue  # somebody who is told of
             found = _is_told(names, name)
         else:
-            found = names.told.isdisjoint(name.words) and (
+            found = (names.told | names.called).isdisjoint(name.words) and (
                 _is_said(names, name) or (_fills(quoted, name) and _is_told(names, name))
             )
         if found or _is_owned(names, name) or (names.once(name) and _is_written(names, name)):
@@ -96,7 +96,9 @@ def _is_said(names: Names, name: Name) -> bool:
         if not _framed("answered", name, body_before, body_after) or name.start - start > 40:
             return False
         return number > 0 and _says("asked", quoted.text[max(0, quoted.spans[number - 1][0] - 30) : start])
-    called = _framed("called", name, body_before, body_after)
+    called = _framed("called", name, body_before, body_after) and not (
+        _framed("spoken_of", name, body_before, body_after) or _says_of(name, body_before, body_after)
+    )
     presented = _framed("presented", name, body_before, body_after)
     shown = not presented and _framed("shown", name, body_before, body_after)
     alone = name.proper and _is_alone(body_before, body_after)
@@ -110,6 +112,9 @@ def _is_said(names: Names, name: Name) -> bool:
     if _says("called_me", after) and (alone or _young(body_before)):
         return True
     if _says("another", after):
+        return False
+    scene = names.scene
+    if scene and not (scene.to_narrator(number) or (names.once(name) and scene.from_afar(number))):
         return False
     if called and not quoted.to_another(number):
         return True
@@ -235,6 +240,12 @@ def _is_mine(quoted: Quotations, low: int, sign: re.Match[str], before: str, aft
 
 def _framed(when: str, name: Name, before: str, after: str) -> bool:
     return any(frame.holds(name, before, after) for frame in _frames(when))
+
+
+def _says_of(name: Name, *sides: str) -> bool:
+    """Whether the one who calls a name tells something of its bearer, too."""
+    told = _compiled(rf"\b{_any_of(name)}{_data()['third']}")
+    return any(map(told.search, sides))
 
 
 def _listed_before(before: str, name: Name) -> bool:

@@ -2,8 +2,7 @@
 
 A narrator who tells what happens now may quote an aunt who says what will be known years later; so
 the perspective criteria listen outside quotations only, and the identity criteria inside those of
-others. Marks of several languages, straight and curly, nested, and carried over paragraphs; a single
-mark is told from an apostrophe by its neighbours.
+others. Which marks belong together is ``audits.marks``, who talks with whom in a scene ``audits.scenes``.
 
 Used by ``audits.patterns``, ``audits.persons``, ``audits.rubin`` and ``audits.sentences``.
 """
@@ -15,17 +14,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-Span = tuple[int, int]
+from audits.marks import Span as Span
+from audits.marks import in_paragraph
 
-_PAIRS = {"\u201c": "\u201d", "\u00ab": "\u00bb", "\u300c": "\u300d", "\u300e": "\u300f", "\u201e": "\u201c\u201d"}
 _MARKS = re.compile("[\"'\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019]")
-_SINGLE = frozenset("'\u2018\u2019")
-_ELISION = re.compile(
-    r"(?:em|tis|twas|til|till|cause|cos|coz|cuz|round|bout|bye|neath|n|im|er|ere|tween|kay|nuff|sup|[0-9]{2}s)\b", re.I
-)
-_BEFORE_OPEN = frozenset('([\u2014\u2013-/"\u201c')
-_AFTER_OPEN = frozenset('"\u201c\u2026(.')
-_STRONG = frozenset('.,!?\u2026\u2014\u2013-;:)"\u201d')
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
 # A whole clause between asterisks or underscores is a thought; a word or two are stress.
 _THOUGHT = re.compile(
@@ -33,12 +25,14 @@ _THOUGHT = re.compile(
 )
 
 _SAY = (
-    r"(?:say|said|says|ask|asked|asks|answer(?:ed)?|repl(?:y|ied)|whisper(?:ed)?|shout(?:ed)?|yell(?:ed)?|call(?:ed)?"
-    r"|cried|cry|mumbled?|mutter(?:ed)?|murmur(?:ed)?|told|tell|scream(?:ed)?|blurt(?:ed)?|managed?"
-    r"|add(?:ed)?|beg(?:ged)?"
-    r"|lied?|explain(?:ed)?|insist(?:ed)?|admit(?:ted)?|offer(?:ed)?|suggest(?:ed)?|repeat(?:ed)?|began|begin|went on"
-    r"|snap(?:ped)?|thought|think|typed?|wrote|write|text(?:ed)?|sang|sing|announced?|agreed?|protest(?:ed)?|joked?"
-    r"|promised?|warn(?:ed)?|hissed?|sigh(?:ed)?|laugh(?:ed)?|demand(?:ed)?|continued?|stammer(?:ed)?|gasp(?:ed)?)"
+    r"(?:say|said|says|(?:ask|answer|whisper|shout|yell|call|mumble|mutter|murmur|scream|blurt|manage|add|beg+|lie"
+    r"|explain|insist|admit+|offer|suggest|repeat|snap+|type|text|announce|agree|protest|joke|promise|warn|hiss|sigh"
+    r"|laugh|demand|continue|stammer|gasp|inquire|enquire|exclaim|return|remark|observe|growl|roar|bellow|groan|moan"
+    r"|correct|grumble|croak|bark|chant|chirp|chuckle|declare|drawl|echo|grin|grunt|howl|interrupt|plead|pant|point out"
+    r"|scold|shriek|sniff|snort|sob|splutter|stutter|squeak|wail|whine|urge|tease|reason|resume|retort|persist|pursue"
+    r"|coax|concede|confess|counter|guess|recite|remind|tut|venture|wonder)(?:e?[sd]|ing)?"
+    r"|repl(?:y|ied|ies)|cr(?:y|ied|ies)|t(?:old|ells?)|beg[ai]ns?|go(?:es)? on|went on|th(?:ought|inks?)"
+    r"|wr(?:ote|ites?)|s[ai]ngs?|read (?:out|aloud)|put in|chim(?:es?|ed) in|br(?:oke|eaks?) in|cut(?:s)? in)"
 )
 _I_AFTER = re.compile(
     rf"[\s,\u2014\u2013-]*(?:I(?:['\u2019]d| had| would)? (?:\w+ly |just |finally |only |also ){{0,2}}{_SAY}\b"
@@ -192,9 +186,9 @@ class Quotations:
 
     def _told_once(self, number: int) -> bool | None:
         known = self._mine.get(number)
-        return self._told(number) if known is None else known
+        return self.told(number) if known is None else known
 
-    def _told(self, number: int) -> bool | None:
+    def told(self, number: int) -> bool | None:
         before, after = self.beside(number)
         if _I_AFTER.match(after):
             return True
@@ -225,7 +219,7 @@ def spans(text: str) -> list[Span]:
         for start, end in zip(starts, ends, strict=True):
             last = bisect_right(marks, end - 1, first)
             if last > first:
-                found += _in_paragraph(text, marks[first:last], start, end)
+                found += in_paragraph(text, marks[first:last], start, end)
                 first = last
     if "*" in text or "_" in text:
         found += [thought.span() for thought in _THOUGHT.finditer(text)]
@@ -241,85 +235,6 @@ def around(ranges: Sequence[Span], place: int) -> int | None:
 def inside(ranges: Sequence[Span], place: int) -> bool:
     """Whether a place lies in one of the ordered, disjoint ranges."""
     return around(ranges, place) is not None
-
-
-def _in_paragraph(text: str, marks: Sequence[int], start: int, end: int) -> list[Span]:
-    after = text[end : end + 40].lstrip()
-    following = after[:1]
-    doubles = _double(text, [place for place in marks if text[place] not in _SINGLE], start, end, following)
-    opens, closes = [], []
-    for place in marks:
-        if text[place] in _SINGLE and not inside(doubles, place):
-            if _opens(text, place, start, end):
-                opens.append(place)
-            elif _may_close(text, place, start, end):
-                closes.append(place)
-    return doubles + _single(text, opens, closes, end, following) if opens else doubles
-
-
-def _double(text: str, marks: Sequence[int], start: int, end: int, following: str) -> list[Span]:
-    found: list[Span] = []
-    opened: int | None = None
-    closer = ""
-    for place in marks:
-        sign = text[place]
-        before = text[place - 1] if place > start else " "
-        after = text[place + 1] if place + 1 < end else " "
-        if opened is not None and sign in closer and (sign != '"' or not before.isspace() or not after.isalnum()):
-            found.append((opened, place + 1))
-            opened = None
-        elif sign in _PAIRS:
-            opened, closer = place, _PAIRS[sign]
-        elif sign == '"' and not after.isspace() and not before.isalnum():
-            opened, closer = place, '"\u201d'
-    if opened is not None and following == text[opened]:
-        found.append((opened, end))
-    return found
-
-
-def _opens(text: str, place: int, start: int, end: int) -> bool:
-    if text[place] == "\u2019" or place + 1 >= end:
-        return False
-    before, after = text[place - 1] if place > start else " ", text[place + 1]
-    if not (before.isspace() or before in _BEFORE_OPEN) or not (after.isalnum() or after in _AFTER_OPEN):
-        return False
-    return _ELISION.match(text, place + 1) is None
-
-
-def _may_close(text: str, place: int, start: int, end: int) -> bool:
-    if text[place] == "\u2018" or place == start or text[place - 1].isspace():
-        return False
-    return place + 1 >= end or not text[place + 1].isalnum()
-
-
-def _single(text: str, opens: Sequence[int], closes: Sequence[int], end: int, following: str) -> list[Span]:
-    found: list[Span] = []
-    done = next_close = 0
-    for number, opened in enumerate(opens):
-        if opened < done:
-            continue
-        limit = opens[number + 1] if number + 1 < len(opens) else end
-        next_close = bisect_right(closes, opened, next_close)
-        close = _closing(text, closes, next_close, limit)
-        if close is not None:
-            done = close + 1
-            found.append((opened, done))
-        elif limit == end and following == text[opened]:
-            found.append((opened, end))
-    return found
-
-
-def _closing(text: str, closes: Sequence[int], first: int, limit: int) -> int | None:
-    """The mark that closes: the first one, or past possessives and elisions the first after punctuation."""
-    for place in closes[first:]:
-        if place >= limit:
-            break
-        follows = text[place + 1 : place + 3]
-        if text[place - 1] in _STRONG or follows[:1] in {"", ".", ",", "!", "?", ";", ":"}:
-            return place
-        if not follows.strip().islower():
-            return place
-    return closes[first] if first < len(closes) and closes[first] < limit else None
 
 
 def _merged(found: list[Span]) -> list[Span]:
