@@ -292,7 +292,7 @@ def _data() -> dict[str, Any]:
     parts = {**raw["parts"], "person": PERSON, "reacts": raw["reactions"]["reacts"]}
 
     def full(line: str) -> str:
-        return re.sub(r"\{([a-z]+)\}", lambda part: parts[part[1]], line)
+        return re.sub(r"\{([a-z]+)\}", lambda part: f"(?:{full(parts[part[1]])})", line)
 
     frames = []
     for entry in raw["frames"]:
