@@ -10,8 +10,11 @@ HEART-BENCH 3.2 (stage 3) and appendix G.2.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
+from audits import addressing
 from audits.reading import Subject, at_row, at_words
 from audits.speech import Quotations
 from schemas.findings import Finding
@@ -25,51 +28,41 @@ FEWEST_WORDS = 40
 FEWEST_FIRST = 1 / 100
 """The share of "I", "my" and "we" below which a narrative is not in the first person; usual are six of a hundred."""
 
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def _made(name: str, flags: int = 0) -> re.Pattern[str]:
+    """The expressions of a name in ``persons.toml``, as one."""
+    words = {name: each.replace("\n", "") for name, each in _DATA["words"].items()}
+    return re.compile(
+        "|".join(re.sub(r"<(\w+)>", lambda part: words[part[1]], each) for each in _DATA["expressions"][name]), flags
+    )
+
+
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019][A-Za-z]+)?")
 _FIRST = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?:'(?:m|d|ve|ll|re|s))?")
-_KIN = re.compile(
-    r"(?:^\W{0,3}(?:(?:but|and|oh|hey|no|yes|look|please|why),? ){0,2}|, )"
-    r"(?:mum|mom|mummy|mommy|mama|mamma|mami|ma|dad|daddy|papa|papi|dada|aunt|auntie|aunty|uncle|grandma|grandpa|granny"
-    r"|grandad|nana|mother|father)(?: [A-Z]\w+)?(?=[,.!?\u2026\u2014'\"\u201d\u2019])",
-    re.IGNORECASE,
-)
-_TO_ME = re.compile(
-    r"\b(?:begg|ask|call|shout|plead|told|whin|tugg)\w*(?: to| at)? me\b|"
-    r"\b(?:at|on|to|into|onto|round|around|up|down|in|pulling|tugging) my (?:knee|lap|arms?|hand|legs?"
-    r"|sleeve|skirt|neck|bed|face|cheek|nose|shoulder)\b"
-)
-_PARENT = (
-    r"(?:mother|father|mum|mom|dad|mama|papa|parents|grandmother|grandfather|grandma|grandpa|gran|aunt|auntie"
-    r"|uncle)"
-)
-_MY_PARENT = re.compile(rf"\b(?:[Mm]y|[Oo]ur) {_PARENT}\b|\b(?:Mum|Mom|Dad|Mama|Papa|Grandma|Grandpa|Gran|Grandad)\b")
-_THEIR_CHILD = re.compile(
-    r"\b(?:your|my|our) (?:\w+ ){0,2}?(?:daughter|son|girl|boy|lad|lass|grandson|granddaughter|nephew"
-    r"|niece)\b(?!['\u2019]s)"
-)
+_KIN = _made("kin", re.IGNORECASE)
+_KIN_IS_HERE = _made("kin_is_here", re.IGNORECASE)
+_TO_ME = _made("to_me")
+_TENDED = _made("tended")
+_CHILDREN = _made("children", re.IGNORECASE)
+_ITS_PARENT = _made("its_parent")
+_MY_PARENT = _made("my_parent")
+_THEIR_CHILD = _made("their_child")
 _SIBLING = re.compile(r"\b(?:sisters?|brothers?|cousins?|twins?|siblings?|stepsister|stepbrother)\b")
 _I = re.compile(r"\b(?:I|me|my)\b")
-_CHILD = re.compile(
-    r"\b[Mm]y (?:\w+[ -]){0,3}(?:son|daughter|child|kid|baby|toddler|twins?|eldest|youngest|boy|girl|little one|stepson"
-    r"|stepdaughter|niece|nephew|grandson|granddaughter|grandchild)\b"
-)
-
-
-_WOMAN_OR_MAN = (
-    r"(?:girl|woman|lady|daughter|sister|mother|mum|mom|mummy|mommy|wife|aunt|auntie|niece|granddaughter|grandmother"
-    r"|grandma|granny|widow|bride|schoolgirl|girlfriend|waitress|hostess|heroine|actress|lass|boy|man|gentleman|lad|guy|bloke|chap"
-    r"|fellow|son|brother|father|dad|daddy|husband|uncle|nephew|grandson|grandfather|grandpa|grandad|widower|groom"
-    r"|bachelor|schoolboy|boyfriend|godson|goddaughter|stepson|stepdaughter|fianc\u00e9e?)"
-)
-_SPOKEN_OF = re.compile(
-    r"\bs?he(?:['\u2019](?:s|ll|d))?\b|\b(?:his|hers|himself|herself)\b"
-    r"|\bher (?!and|or|but|when|that|to|in|on|at|with)\w+"
-    r"|\b(?:let|ask|take|give|leave|tell|to|with|for|at|of|without|like|see|on|about|watch|thank|is|that['\u2019]s"
-    r"|here['\u2019]s|there['\u2019]s|it['\u2019]s|meet|have) (?:him|her)\b"
-    r"|\b(?:the|this|that|a|what a|which|my|our|your|her|his|their)(?: [\w-]+){0,2}?"
-    rf" {_WOMAN_OR_MAN}\b(?!['\u2019]s)",
-    re.IGNORECASE,
-)
+_CHILD = _made("my_child")
+_SPOKEN_OF = _made("spoken_of", re.IGNORECASE)
+_LOOKED_AT = _made("looked_at", re.IGNORECASE)
+_HANDLED = _made("handled")
+_TURNED_TO_ME = _made("turned_to_me")
+_PAIR = _made("pair", re.IGNORECASE)
+_OF_MINE = _made("of_mine")
+_FIRST_IN = _made("first_in", re.IGNORECASE)
+_I_GO = _made("i_go")
+_THAT_IS_ME = _made("that_is_me")
+_OTHER_ONES = _made("other_ones")
+_ONE_OF_THEM = _made("one_of_them", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?:he|him)\b.*\b(?:she|her)\b|\b(?:she|her)\b.*\b(?:he|him)\b", re.IGNORECASE | re.DOTALL)
 _GROUP = re.compile(
     r"(?:^\W|, )(?:(?:good (?:morning|evening|day|night)|well|now|come on|right|ok|okay|listen|thank you|hurry up"
@@ -91,16 +84,38 @@ _FIELD = "content_full"
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Mum, look!", said by the protagonist's own child."""
     text = quoted.text
+    message = "the protagonist's child calls the protagonist by a word for one gender"
     for number, span in enumerate(quoted.spans):
+        if home := _KIN_IS_HERE.search(text, span[0], span[1]):
+            if _said_by_a_child(quoted, number) and addressing.speaks(quoted, number) != "I":
+                yield at_words(subject, "identity.gendered", "error", _FIELD, home.span(), message, _GENDERED)
+            continue
         for found in _KIN.finditer(text[span[0] + 1 : span[1]]):
-            by_a_child = any(_CHILD.search(side) or _TO_ME.search(side) for side in quoted.beside(number))
             heeded = _HEEDED.match(text, span[1]) is not None
-            if not (by_a_child or heeded) or quoted.mine(number) or quoted.to_another(number):
+            if not (heeded or _said_by_a_child(quoted, number)) or addressing.speaks(quoted, number) == "I":
+                break
+            if quoted.to_another(number):
                 break
             words = found.group().lstrip(" ,\"'\u201c\u2018")
             end = span[0] + 1 + found.end()
-            message = "the protagonist's child calls the protagonist by a word for one gender"
             yield at_words(subject, "identity.gendered", "error", _FIELD, (end - len(words), end), message, _GENDERED)
+
+
+def _said_by_a_child(quoted: Quotations, number: int) -> bool:
+    """Whether a child of the protagonist speaks, or one whom the protagonist looks after."""
+    before, after = quoted.beside(number)
+    if _ITS_PARENT.search(before) or _ITS_PARENT.search(after):
+        return False
+    if any(_CHILD.search(side) or _TO_ME.search(side) for side in (before, after)):
+        return True
+    if _CHILDREN.search(f"{before} {after}") and _I.search(f"{before} {after}"):
+        return True
+    if _TENDED.search(after):
+        return True
+    start = quoted.spans[number][0]
+    paragraph = quoted.text[max(quoted.text.rfind("\n", 0, start) + 1, start - 120) : start]
+    told = list(_CHILD.finditer(paragraph))
+    return bool(told) and re.match(r"\s*(?:s?he|they)\b", after) is not None and not _SIBLING.search(paragraph)
 
 
 def spoken_of_by_parents(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
@@ -122,14 +137,42 @@ def spoken_of_by_parents(subject: Subject, quoted: Quotations) -> Iterator[Findi
 def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "She's my lawyer," he said, pointing at me."""
     for number, span in enumerate(quoted.spans):
-        found = _SPOKEN_OF.search(quoted.text, *span)
-        if found and quoted.of_me(number) and not quoted.mine(number) and not _EITHER.search(quoted.text, *span):
+        found = _shown(quoted, number)
+        if found and addressing.speaks(quoted, number) != "I" and not _EITHER.search(quoted.text, *span):
             message = "others speak of the protagonist as of a woman or a man, and show whom they mean"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 
+def _shown(quoted: Quotations, number: int) -> re.Match[str] | None:
+    """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
+    span = quoted.spans[number]
+    before, after = quoted.beside(number)
+    if quoted.of_me(number) or _TURNED_TO_ME.search(before):
+        return _SPOKEN_OF.search(quoted.text, *span)
+    if quoted.text[span[1] - 2] in ".!?" and not addressing.told_by(after):
+        return None  # what follows is another sentence
+    if re.search(r"\b(?:over|above|beside|by) my (?:bed|cot|crib|pram)\b", after):
+        return _SPOKEN_OF.search(quoted.text, *span)
+    return _LOOKED_AT.search(quoted.text, *span) if _HANDLED.search(after) else None
+
+
+def pointed_out(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "Her grandson has come. That's me." "The other nuns have gone up. I trim the candle." """
+    text = quoted.text
+    for found in _THAT_IS_ME.finditer(text) if " me" in text else ():
+        if quoted.around(found.start()) is None:
+            message = "the protagonist is whom a word for one gender is said of"
+            yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
+    for found in _OTHER_ONES.finditer(text) if "he other " in text else ():
+        if quoted.around(found.start()) is None and not _ONE_OF_THEM.search(
+            text, max(0, found.start() - 250), found.start()
+        ):
+            message = "the others of a group of one gender are told of, and nobody but the protagonist may be the one"
+            yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
+
+
 def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
-    """ "Gentlemen, please," said to the protagonist and others."""
+    """ "Gentlemen, please," said to the protagonist and others; and "Good lad," said to the protagonist alone."""
     for number, span in enumerate(quoted.spans):
         found = _GROUP.search(quoted.text, *span)
         if found is None or quoted.mine(number) or quoted.to_another(number):
@@ -138,6 +181,20 @@ def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Fin
         if _AND_WE.search(after) or _AND_WE.search(before):
             message = "a group with the protagonist in it is addressed by a word for one gender"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(1), message, _GENDERED)
+    for number, span in enumerate(quoted.spans):
+        before, after = quoted.beside(number)
+        first = _FIRST_IN.search(quoted.text, *span)
+        pair = _PAIR.search(quoted.text, *span)
+        found = (
+            first if first and _I_GO.search(f"{before} {after}") else pair if pair and _OF_MINE.search(after) else None
+        )
+        if found and addressing.speaks(quoted, number) != "I" and not quoted.to_another(number):
+            message = "the protagonist is let in, or counted in, by a word for one gender"
+            yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
+    yield from pointed_out(subject, quoted)
+    for call in addressing.calls(quoted):
+        message = "somebody calls the protagonist by a word for one gender"
+        yield at_words(subject, "identity.gendered", "error", _FIELD, call.span, message, _GENDERED)
 
 
 def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
