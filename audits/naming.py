@@ -9,44 +9,20 @@ HEART-BENCH 3.2 (stage 3) and appendix G.2.
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
+from audits.framing import any_of, compiled, framed, pattern, says
 from audits.names import Name, Names, is_gendered_title
 from audits.reading import Subject, at_words
-from audits.speech import PERSON, Quotations
+from audits.speech import Quotations
+from audits.written import is_called_without_marks, is_owned, is_saluted, is_told, is_written
 from schemas.findings import Finding
 
 _SOURCE = "HEART-BENCH 3.2 (stage 3), G.2"
 _FIELD = "content_full"
 _BEFORE, _AFTER = 90, 130
-# No line of ``avowed`` matches without one of these; looking for them is quicker.
-_AVOWS = re.compile(
-    r"\b(?:[Mm]e|[Uu]s|[Mm]y|[Mm]ine|I|(?:only|just) one|call(?:s|ed)?|knows?|known|knew|(?:nick)?named?)\b"
-)
-_REACH = 170
-_SENTENCES = re.compile(r"[.!?\n]")
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """What stands before a name and behind it."""
-
-    before: re.Pattern[str]
-    after: str
-    needs: str
-
-    def holds(self, name: Name, before: str, after: str) -> bool:
-        """Whether a name stands in the frame."""
-        if not (name.given if self.needs == "given" else name.proper):
-            return False
-        behind = _compiled(self.after.replace("NAME", _any_of(name)) if "NAME" in self.after else self.after)
-        return behind.match(after) is not None and self.before.search(before) is not None
+_SPELLED = re.compile(r"(?:\w-){2,}\w")
 
 
 def audit(subject: Subject, quoted: Quotations, others: frozenset[str]) -> Iterator[Finding]:
@@ -58,17 +34,23 @@ def audit(subject: Subject, quoted: Quotations, others: frozenset[str]) -> Itera
             continue
         if name.words[0] in done or not (name.proper or name.capitals or name.initialled):
             continue
-        if name.number is None:
-            if not names.once(name):
-                continue  # somebody who is told of
-            found = _is_told(names, name)
-        else:
-            found = (names.told | names.called).isdisjoint(name.words) and (
-                _is_said(names, name) or (_fills(quoted, name) and _is_told(names, name))
-            )
-        if found or _is_owned(names, name) or (names.once(name) and _is_written(names, name)):
+        if _is_named(names, name):
             done.add(name.words[0])
             yield from _findings(subject, quoted, name)
+
+
+def _is_named(names: Names, name: Name) -> bool:
+    once = names.once(name)
+    if name.number is None:
+        # Whose name comes again is somebody who is told of.
+        return once and any(
+            each(names, name) for each in (is_told, is_called_without_marks, is_saluted, is_owned, is_written)
+        )
+    if (names.told | names.called).isdisjoint(name.words) and (
+        _is_said(names, name) or (_fills(names.quoted, name) and is_told(names, name))
+    ):
+        return True
+    return is_owned(names, name) or (once and is_written(names, name))
 
 
 def _findings(subject: Subject, quoted: Quotations, name: Name) -> Iterator[Finding]:
@@ -89,38 +71,58 @@ def _is_said(names: Names, name: Name) -> bool:
     body_before = quoted.text[max(start + 1, name.start - _BEFORE) : name.start]
     body_after = quoted.text[name.end : max(name.end, min(end - 1, name.end + _AFTER))]
     if quoted.mine(number):
-        if re.match(r"\W*(?:\w+ )?" + _any_of(name), body_after) and not re.search(r"\w", body_before):
-            return True
-        if name.given and _says("myself", " ".join(quoted.beside(number))):
-            return _framed("called", name, body_before, body_after)
-        if not _framed("answered", name, body_before, body_after) or name.start - start > 40:
-            return False
-        return number > 0 and _says("asked", quoted.text[max(0, quoted.spans[number - 1][0] - 30) : start])
-    called = _framed("called", name, body_before, body_after) and not (
-        _framed("spoken_of", name, body_before, body_after) or _says_of(name, body_before, body_after)
+        return _is_said_by_me(quoted, name, body_before, body_after)
+    called = framed("called", name, body_before, body_after) and not (
+        framed("spoken_of", name, body_before, body_after) or _says_of(name, body_before, body_after)
     )
-    presented = _framed("presented", name, body_before, body_after)
-    shown = not presented and _framed("shown", name, body_before, body_after)
+    presented = framed("presented", name, body_before, body_after)
+    shown = not presented and framed("shown", name, body_before, body_after)
     alone = name.proper and _is_alone(body_before, body_after)
-    if not (called or presented or shown or alone or _young(body_before)):
+    young = _young(body_before)
+    if not (called or presented or shown or alone or young):
         return False
     before, after = _around(quoted, number)
-    if _says("titles_of_works", before) or (called and _listed_before(body_before, name)):
+    if says("titles_of_works", before) or (called and _listed_before(body_before, name)):
         return False
-    if _says("we_say", after[:40]) or (alone and _answers_me(quoted, number)):
+    if says("we_say", after[:40]) or (alone and _answers_me(quoted, number)):
         return False
-    if _says("called_me", after) and (alone or _young(body_before)):
+    if says("called_me", after) and (alone or young):
         return True
-    if _says("another", after):
+    if says("another", after) or not _is_heard(names, name):
         return False
-    scene = names.scene
-    if scene and not (scene.to_narrator(number) or (names.once(name) and scene.from_afar(number))):
-        return False
-    if called and not quoted.to_another(number):
+    if (called or (young and quoted.to_me(number))) and not quoted.to_another(number):
+        return not _is_cared_for(quoted, number)
+    frame = "presented" if presented else "shown" if shown else ""
+    return _is_reacted_to(quoted, number, (before, after), frame, alone, name)
+
+
+def _is_said_by_me(quoted: Quotations, name: Name, before: str, after: str) -> bool:
+    """Whether the narrator tells the name when asked for it, or calls the narrator by it."""
+    number = name.number or 0
+    if _SPELLED.fullmatch(name.words[0]):
         return True
-    return _is_reacted_to(
-        quoted, number, (before, after), "presented" if presented else "shown" if shown else "", alone, name
-    )
+    if name.given and says("myself", *quoted.beside(number)):
+        return framed("called", name, before, after)
+    start = quoted.spans[number][0]
+    if not framed("answered", name, before, after) or name.start - start > 40:
+        return False
+    asked = quoted.spans[max(0, number - 2)][0] - 30 if number else start - 2 * _BEFORE
+    return says("asked", quoted.text[max(0, asked) : start])
+
+
+def _is_heard(names: Names, name: Name) -> bool:
+    """Whether it is said to the narrator, as far as a scene tells."""
+    scene, number = names.scene, name.number or 0
+    if scene is None or scene.to_narrator(number):
+        return True
+    return names.once(name) and (scene.from_afar(number) or is_saluted(names, name))
+
+
+def _is_cared_for(quoted: Quotations, number: int) -> bool:
+    """ "Don't move, Ben." I have the tweezers, and he is trying not to cry."""
+    start, end = quoted.spans[number]
+    alone = quoted.told(number) is None and not re.search(r"\w", quoted.text[:start])
+    return alone and pattern("i_with_another").match(quoted.text, end) is not None
 
 
 def _is_reacted_to(
@@ -128,14 +130,19 @@ def _is_reacted_to(
 ) -> bool:
     """Whether the narrator answers, or is looked at, when a name is said."""
     before, after = sides
-    answers = _says("answer", after) or _next_is_yes(quoted, number)
+    answers = says("answer", after) or _next_is_yes(quoted, number)
     if alone and not quoted.to_another(number):
-        return answers or (name.given and (_says("mine", after) or _says("mine_things", before)))
+        return answers or (name.given and (says("mine", after) or says("mine_things", before)))
     if not frame:
         return False
-    of_me = quoted.of_me(number) or any(_says("looking", side) for side in quoted.beside(number))
-    of_me = of_me or _says("pointed_before", before)
-    return of_me or answers or _says("mine_things", before) or (frame == "presented" and _says("mine", after))
+    of_me = quoted.of_me(number) or says("looking", *quoted.beside(number)) or says("pointed_before", before)
+    of_me = of_me or pattern("blushes").match(quoted.text, _end_of_paragraph(quoted, number)) is not None
+    return of_me or answers or says("mine_things", before) or (frame == "presented" and says("mine", after))
+
+
+def _end_of_paragraph(quoted: Quotations, number: int) -> int:
+    end = quoted.text.find("\n", quoted.spans[number][1])
+    return end if end >= 0 else len(quoted.text)
 
 
 def _next_is_yes(quoted: Quotations, number: int) -> bool:
@@ -144,7 +151,7 @@ def _next_is_yes(quoted: Quotations, number: int) -> bool:
         return False
     low, high = quoted.spans[number + 1]
     near = low - quoted.spans[number][1] < _AFTER
-    return near and _says("i_answer_first", quoted.text[low:high].lower())
+    return near and says("i_answer_first", quoted.text[low:high].lower())
 
 
 def _fills(quoted: Quotations, name: Name) -> bool:
@@ -164,87 +171,12 @@ def _answers_me(quoted: Quotations, number: int) -> bool:
     if number == 0 or not quoted.mine(number - 1):
         return False
     start, end = quoted.spans[number - 1]
-    return _says("asked", quoted.text[start:end])
-
-
-def _is_told(names: Names, name: Name) -> bool:
-    """Whether the narrator tells that it is the name."""
-    text = names.quoted.text
-    before = text[max(0, name.start - _BEFORE) : name.start]
-    after = text[name.end : name.end + _AFTER]
-    if not _framed("told", name, before, after) or (not name.capitals and _compiled(_data()["otherwise"]).match(after)):
-        return False
-    return not _says("roles", _SENTENCES.split(before)[-1] + "," + _SENTENCES.split(after)[0])
-
-
-def _is_owned(names: Names, name: Name) -> bool:
-    """Whether what follows says that the name is the narrator's."""
-    after = names.quoted.text[name.end : name.end + _AFTER]
-    if not name.proper or after.startswith(("'s", "\u2019s")) or not _AVOWS.search(after):
-        return False
-    plain, named = _avowed(name.capitals or name.number is not None)
-    if plain.match(after):
-        return True
-    word = name.words[-1].lower()
-    return word in after.lower() and any(_compiled(line.replace("NAME", _any_of(name))).match(after) for line in named)
-
-
-@functools.cache
-def _avowed(shown: bool) -> tuple[re.Pattern[str], list[str]]:
-    """The lines that know no name as one expression, and those that name it again."""
-    lines = _data()["avowed"] + (_data()["avowed_far"] if shown else [])
-    named = [line for line in lines if "NAME" in line]
-    return re.compile("|".join(line for line in lines if line not in named)), named
-
-
-def _is_written(names: Names, name: Name) -> bool:
-    """Whether it stands only once in the text, on something beside words of the first person."""
-    text, quoted = names.quoted.text, names.quoted
-    low = max(text.rfind("\n", 0, name.start) + 1, name.start - _REACH)
-    before = text[low : name.start]
-    capitals = name.capitals
-    if not (name.given or capitals or name.initialled) or not (
-        _says("joined", before) or (capitals and _says("wrote", before))
-    ):
-        return False
-    signs = list(_compiled(_data()["signs"]).finditer(before))
-    after = text[name.end : name.end + 90].split("\n")[0]
-    if not signs or (
-        capitals
-        and not name.given
-        and not _says("of_mine", before + name.words[0] + names.quoted.text[name.end : name.end + 60])
-    ):
-        return False
-    return any(_is_mine(quoted, low, sign, before, after, name) for sign in signs)
-
-
-def _is_mine(quoted: Quotations, low: int, sign: re.Match[str], before: str, after: str, name: Name) -> bool:
-    """Whether what is written there is evidently of the narrator."""
-    ahead = _SENTENCES.split(quoted.text[max(0, low + sign.start() - 60) : low + sign.start()])[-1]
-    between = before[sign.end() :]
-    spoken = quoted.around(low + sign.start())
-    if spoken is not None and spoken != name.number:
-        return False
-    if re.search(r"[.!?][\"\u201d]? [\"\u201c]?(?:[A-Z]|$)", between):
-        return False
-    if _says("owned", ahead) or _says("others", between) or _compiled(_data()["otherwise"]).match(after):
-        return False
-    if re.search(rf"\b[Mm]y (?:\w+ )?{PERSON}\b[^.!?]*$", ahead):
-        return False
-    if name.number is not None and (
-        quoted.to_another(name.number) or _compiled(_data()["spoken"]).match(quoted.beside(name.number)[1])
-    ):
-        return False
-    return _says("first", ahead + between + after) and not _says("another", after)
-
-
-def _framed(when: str, name: Name, before: str, after: str) -> bool:
-    return any(frame.holds(name, before, after) for frame in _frames(when))
+    return says("asked", quoted.text[start:end])
 
 
 def _says_of(name: Name, *sides: str) -> bool:
     """Whether the one who calls a name tells something of its bearer, too."""
-    told = _compiled(rf"\b{_any_of(name)}{_data()['third']}")
+    told = compiled(rf"\b{any_of(name)}{pattern('third').pattern}")
     return any(map(told.search, sides))
 
 
@@ -265,47 +197,3 @@ def _around(quoted: Quotations, number: int) -> tuple[str, str]:
     high = quoted.spans[number + 1][0] if number + 1 < len(quoted.spans) else len(quoted.text)
     before, after = quoted.text[max(low, start - 140) : start], quoted.text[end : min(high, end + 140)]
     return before.rsplit("\n", 1)[-1], after.split("\n", 1)[0]
-
-
-def _any_of(name: Name) -> str:
-    return "(?:" + "|".join(map(re.escape, name.words)) + ")"
-
-
-def _says(what: str, text: str) -> bool:
-    return _compiled(_data()[what]).search(text) is not None
-
-
-@functools.lru_cache(maxsize=1024)
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source)
-
-
-@functools.cache
-def _frames(when: str) -> tuple[_Frame, ...]:
-    return tuple(frame for kind, frame in _data()["frames"] if kind == when)
-
-
-@functools.cache
-def _data() -> dict[str, Any]:
-    """``naming.toml``: frames, and what is looked for round them by name."""
-    raw = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    parts = {**raw["parts"], "person": PERSON, "reacts": raw["reactions"]["reacts"]}
-
-    def full(line: str) -> str:
-        return re.sub(r"\{([a-z]+)\}", lambda part: f"(?:{full(parts[part[1]])})", line)
-
-    frames = []
-    for entry in raw["frames"]:
-        for line in entry["expressions"].strip().splitlines():
-            before, after = full(line).split("NAME", 1)
-            shown = re.compile(f"(?:{before})$", re.IGNORECASE)
-            after = re.sub(r"^\\b", r"(?!\\w)", after)  # the slice behind a name has no edge
-            frames.append((entry["when"], _Frame(shown, f"(?i:{after})", entry["needs"])))
-    said = {k: "|".join(map(full, v)) if isinstance(v, list) else full(v) for k, v in raw["reactions"].items()}
-    written = {k: f"(?i:{full(v)})" for k, v in raw["written"].items()}
-    written["signs"] = rf"(?i:\b(?:{raw['written']['signs']})\b(?!['\u2019]| of it\b))"
-    avowed = {
-        "avowed": [f"(?i:{line})" for line in raw["avowed"]["near"].strip().splitlines()],
-        "avowed_far": [f"(?i:{line})" for line in raw["avowed"]["far"].strip().splitlines()],
-    }
-    return {**said, **written, **avowed, "frames": frames}

@@ -44,6 +44,11 @@ _I_BEFORE = re.compile(
 )
 _OTHER_BEFORE = re.compile(rf"(?:^|[\s,;])(?!I\b)[\w'\u2019]+ (?:\w+ly )?{_SAY}\b[^.!?\n]{{0,50}}$")
 _I = re.compile(r"\bI\b")
+# "I hear Mama say," and "he says,": what leads in a quotation tells who speaks it.
+_LED = re.compile(
+    rf"(?:.*[\s(])?(?!(?:and|but|then|to|or|who|that)\b)([\w'\u2019]+) (?:\w+ly |just |only |then )?{_SAY}(?: \w+){{0,4}}?[,:]\s*$",
+    re.DOTALL,
+)
 _INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{_SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
 _SENTENCE = re.compile(r"[.!?\n]")
 PERSON = (
@@ -76,9 +81,9 @@ _HEARER = (
     r"|surprise|relief|face|back|horror)\w+|[A-Z]\w+)"
 )
 _TO_OTHER = re.compile(
-    rf"\b(?:(?:t(?:old|ell)|ask(?:ed)?|praised|patted|scolded|warned|petted|stroked|called|thanked|greeted"
-    rf"|teased|begged"
-    rf"|hugged|reminded|ordered|kissed|{_SAY} (?:\w+ ){{0,2}}?(?:to|at)|about|(?:look|search|call|shout"
+    rf"\b(?:(?:t(?:old|ells?)|ask(?:ed|s)?|praise[ds]|pat(?:ted|s)|scold(?:ed|s)|warn(?:ed|s)|pet(?:ted|s)|stroke[ds]"
+    rf"|call(?:ed|s)|thank(?:ed|s)|greet(?:ed|s)|tease[ds]|beg(?:ged|s)|hug(?:ged|s)|remind(?:ed|s)|order(?:ed|s)"
+    rf"|kiss(?:ed|es)|{_SAY} (?:\w+ ){{0,2}}?(?:to|at)|about|(?:look|search|call|shout"
     rf"|wait|ask)(?:ed|ing|s)? for)"
     rf" (?:both |all )?{_HEARER}"
     rf"|(?:to|at|of|after|for) (?:him|her|them|(?:the|his|her|their|my|our|a|an|another|somebody|someone)"
@@ -88,9 +93,9 @@ _NEAR_ME = re.compile(rf"\b(?:me|us)\b|\bmy (?!(?:\w+ )?{PERSON}\b)")
 _MINE_NEAR = re.compile(r"\s+I (?!said|asked)\w")
 _TO_ME = re.compile(
     r"(?<!next )(?<!close )(?<!opposite )(?<!pointing )(?<!pointed )(?<!thumb )(?<!finger )(?<!belonging )"
-    r"\b(?:to|at|told|tell|asked|ask|warned|ordered|reminded|begged|called|thanked|greeted|teased|praised"
-    r"|patted|scolded|and"
-    r"|with|hugged|kissed) (?:both of |all of |the \w+ of )?(?:me|us)\b|\bthe (?:two|three|four|five) of us\b"
+    r"\b(?:to|at|told|tells?|ask(?:ed|s)?|warn(?:ed|s)|order(?:ed|s)|remind(?:ed|s)|beg(?:ged|s)|call(?:ed|s)"
+    r"|thank(?:ed|s)|greet(?:ed|s)|tease[ds]|praise[ds]|pat(?:ted|s)|scold(?:ed|s)|and|with|hug(?:ged|s)|kiss(?:ed|es))"
+    r" (?:both of |all of |the \w+ of )?(?:me|us)\b|\bthe (?:two|three|four|five) of us\b"
 )
 _THEN_I = re.compile(r"\b(?:and|but|so|while|because|as|until|when) (?:\w+ )?I\b|; I\b")
 _OF_ME = re.compile(
@@ -160,8 +165,7 @@ class Quotations:
         before, after = self.beside(number)
         # In "asked the clerk" behind a quotation the clerk speaks, and what I do then is no address.
         after = _THEN_I.split(_INVERTED.sub("", after, count=1) if _INVERTED.match(after) else after)[0]
-        sides = (before, after)
-        return any(map(_TO_OTHER.search, sides)) and not any(map(_TO_ME.search, sides))
+        return meant_for_another(before, after)
 
     def to_me(self, number: int) -> bool:
         """Whether they say that it is meant for the narrator, or that one who serves people says it."""
@@ -189,7 +193,10 @@ class Quotations:
         return self.told(number) if known is None else known
 
     def told(self, number: int) -> bool | None:
+        """Whether the words beside a quotation say that the narrator speaks it; None where they do not say who does."""
         before, after = self.beside(number)
+        if led := _LED.search(before):
+            return led[1] == "I"
         if _I_AFTER.match(after):
             return True
         if _OTHER_AFTER.match(after):
@@ -202,6 +209,11 @@ class Quotations:
         between = self.text[self.spans[number - 1][1] : self.spans[number][0]]
         alone = not self.beside(number)[0].strip(" ,:\u2014-")
         return alone and "\n" not in between and 0 < len(between.strip()) <= 80
+
+
+def meant_for_another(*sides: str) -> bool:
+    """Whether words beside a quotation say that it is said to somebody else."""
+    return any(map(_TO_OTHER.search, sides)) and not any(map(_TO_ME.search, sides))
 
 
 def spans(text: str) -> list[Span]:
