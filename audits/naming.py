@@ -90,8 +90,8 @@ def _is_said(names: Names, name: Name) -> bool:
         return True
     if says("another", after) or not _is_heard(names, name):
         return False
-    if (called or (young and quoted.to_me(number))) and not quoted.to_another(number):
-        return not _is_cared_for(quoted, number)
+    if called or (young and quoted.to_me(number)):
+        return not quoted.to_another(number) and not _is_cared_for(quoted, number)
     frame = "presented" if presented else "shown" if shown else ""
     return _is_reacted_to(quoted, number, (before, after), frame, alone, name)
 

@@ -93,6 +93,8 @@ def _is_mine(quoted: Quotations, low: int, sign: re.Match[str], before: str, aft
     """Whether what is written there is evidently of the narrator."""
     ahead = _SENTENCES.split(quoted.text[max(0, low + sign.start() - 60) : low + sign.start()])[-1]
     between = before[sign.end() :]
+    if name.capitals or name.initialled:
+        between = between.removesuffix(", ")
     spoken = quoted.around(low + sign.start())
     if spoken is not None and spoken != name.number:
         return False
