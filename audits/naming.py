@@ -73,7 +73,9 @@ def _is_said(names: Names, name: Name) -> bool:
     if quoted.mine(number):
         return _is_said_by_me(quoted, name, body_before, body_after)
     called = framed("called", name, body_before, body_after) and not (
-        framed("spoken_of", name, body_before, body_after) or _says_of(name, body_before, body_after)
+        framed("spoken_of", name, body_before, body_after)
+        or _says_of(name, body_before, body_after)
+        or (names.scene and pattern("third").match(body_after))
     )
     presented = framed("presented", name, body_before, body_after)
     shown = not presented and framed("shown", name, body_before, body_after)
@@ -88,7 +90,7 @@ def _is_said(names: Names, name: Name) -> bool:
         return False
     if says("called_me", after) and (alone or young):
         return True
-    if says("another", after) or not _is_heard(names, name):
+    if says("another", after) or says("another_comes", before) or not _is_heard(names, name):
         return False
     if called or (young and quoted.to_me(number)):
         return not quoted.to_another(number) and not _is_cared_for(quoted, number)
