@@ -11,18 +11,21 @@ from audits.reading import Subject, at_words
 from audits.speech import Quotations
 from schemas.findings import Finding
 
-Judges = Callable[[Criterion, Subject, str, Match], bool]
+Applies = Callable[[Criterion, Subject], bool]
+Judges = Callable[[Subject, str, Match], bool]
 
 
 def findings(
     table: str,
     read: Sequence[Subject],
     wanted: frozenset[str],
-    judges: Judges,
+    applies: Applies = lambda criterion, subject: True,
+    judges: Judges = lambda subject, field, match: True,
     quoted: Mapping[str, Sequence[Quotations]] | None = None,
 ) -> Iterator[Finding]:
-    """The findings of the table's wanted criteria; ``judges`` says whether a match in a field of a row counts.
+    """The findings of the table's wanted criteria.
 
+    ``applies`` says whether a criterion judges a row at all, ``judges`` whether a match in a field of it counts.
     ``quoted`` are the quotations of fields that were looked through already.
     """
     known = criteria()
@@ -31,7 +34,7 @@ def findings(
         texts = [subject.text(field) for subject in read]
         for match in matcher.scan(texts, (quoted or {}).get(field)):
             subject, criterion = read[match.text], known[match.code]
-            if field in criterion.fields and judges(criterion, subject, field, match):
+            if field in criterion.fields and applies(criterion, subject) and judges(subject, field, match):
                 message = f"{criterion.message} ({match.name})"
                 span = (match.start, match.end)
                 yield at_words(subject, match.code, criterion.severity, field, span, message, criterion.source)

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from audits import byfield, outside, shape
-from audits.criteria import Criterion
-from audits.patterns import Match
 from audits.reading import Subject, at_row, at_words, subjects
 from audits.sentences import sentences
 from audits.speech import Quotations
@@ -32,14 +30,10 @@ def audit(
 ) -> list[Finding]:
     """Findings of each decision by itself."""
     read = subjects("decisions", KEY, rows, first)
-    found = list(byfield.findings("decisions", read, wanted, _always))
+    found = list(byfield.findings("decisions", read, wanted))
     for subject in read:
         found += [*shape.audit(subject), *_count(subject), *_person(subject)]
     return found
-
-
-def _always(criterion: Criterion, subject: Subject, field: str, match: Match) -> bool:
-    return True
 
 
 def _count(subject: Subject) -> Iterator[Finding]:

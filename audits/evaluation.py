@@ -1,9 +1,9 @@
 """``perspective.adult`` in sentences that no pattern foresaw: how adult a child's sentence reads, word by word.
 
-Adults' evaluation has a thousand phrasings, but a register of its own. So every word of a sentence is
-weighed, by itself, by the fragments of its spelling (which tell ``-ation`` in words nobody listed) and with
-its neighbour; a sentence that weighs more than ``THRESHOLD`` is a finding. The weights are those of a
-logistic regression on labelled sentences and stand in ``evaluation.tsv``, a line each;
+Adult evaluation has a thousand phrasings, but a register of its own. So every word of a sentence is weighed: by
+itself, by the fragments of its spelling (``-ation`` tells in words nobody listed), by how far it is above a
+child (``audits.register``), and with the one or two behind it. Names and numbers are weighed as such. The
+weights are those of a logistic regression on labelled sentences and stand in ``evaluation.tsv``, a line each;
 ``python -m perf.evaluation`` fits them, and ``python -m perf.agreement`` measures what they are worth.
 
 HEART-BENCH appendix B.4 (2), G.2.
@@ -16,29 +16,31 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from audits.criteria import criteria
 from audits.reading import Subject, at_words
-from audits.register import is_said, register
+from audits.register import register
 from audits.speech import Quotations, Span
 from schemas.findings import Finding
 
 CODE = "perspective.adult"
 WEIGHTS = Path(__file__).with_suffix(".tsv")
-BIAS = "(bias)"
-"""The line of the weights that holds for every sentence."""
-
-THRESHOLD = 0.0
-"""Log-odds from which on a sentence is a finding."""
 
 FEWEST_WORDS = 4
 """A sentence of fewer words evaluates nothing."""
 
+BIAS = "(bias)"
+"""What every sentence weighs; such that one of more than 0 is a finding."""
+
+NAME, NUMBER = "(name)", "(number)"
+
 _NAMED = 3
-_SIZES = (3, 4, 5)
-_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_FIELD = "content_full"
+_SIZES = (4, 5)
+_TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|[,;:?!\u2013\u2014]")
 
 
 def audit(subject: Subject, quoted: Quotations, spans: Sequence[Span], judged: Collection[Span]) -> Iterator[Finding]:
@@ -47,71 +49,90 @@ def audit(subject: Subject, quoted: Quotations, spans: Sequence[Span], judged: C
     ``judged`` are the spans that the patterns found: their sentences are judged already.
     """
     criterion = criteria()[CODE]
-    for sentence, words in zip(spans, told(quoted, spans), strict=True):
-        if not _is_finding(words) or any(first < sentence[1] and last > sentence[0] for first, last in judged):
-            continue
-        said = [word for word in words if is_said(quoted.text, sentence[0], word)]
-        if _is_finding(said):
-            most = [said[place] for place in weightiest([word[0] for word in said], _NAMED)]
-            span = (most[0].start(), most[-1].end())
-            message = f"{criterion.message} (it reads so, by {', '.join(word[0] for word in most)})"
-            yield at_words(subject, CODE, criterion.severity, "content_full", span, message, criterion.source)
+    for at, words in told(quoted, spans):
+        if weights().sentence(words) > 0 and not any(first < at[-1][1] and last > at[0][0] for first, last in judged):
+            most = _heaviest(words)
+            named = ", ".join(quoted.text[slice(*at[place])] for place in most)
+            span = (at[most[0]][0], at[most[-1]][1])
+            message = f"{criterion.message} (it reads so, by {named})"
+            yield at_words(subject, CODE, criterion.severity, _FIELD, span, message, criterion.source)
 
 
-def _is_finding(words: Sequence[re.Match[str]]) -> bool:
-    return len(words) >= FEWEST_WORDS and weight([word[0] for word in words]) > THRESHOLD
-
-
-def told(quoted: Quotations, sentences: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
-    """The narrator's own words of each sentence, but for names: words with a capital that begin nothing."""
-    words = [word for start, end in quoted.gaps() for word in _WORD.finditer(quoted.text, start, end)]
-    starts = [word.start() for word in words]
+def told(quoted: Quotations, sentences: Sequence[Span]) -> Iterator[tuple[list[Span], list[str]]]:
+    """The narrator's own sentences that can be weighed: the places of their tokens, and these."""
+    text = quoted.text
+    at = [found.span() for start, end in quoted.gaps() for found in _TOKEN.finditer(text, start, end)]
+    starts = [start for start, _ in at]
     for start, end in sentences:
-        said = words[bisect_left(starts, start) : bisect_left(starts, end)]
-        yield [word for word in said if word is said[0] or word[0][0].islower() or word[0][0] == "I"]
+        own = at[bisect_left(starts, start) : bisect_left(starts, end)]
+        words = [_token(text[start:end], number > 0) for number, (start, end) in enumerate(own)]
+        if sum(map(_is_word, words)) >= FEWEST_WORDS:
+            yield own, words
 
 
-def weight(words: Sequence[str]) -> float:
-    """Log-odds that a sentence of these words is an adult's evaluation."""
-    known = _weights()
-    spelt = [_spelt(word) for word in words]
-    pairs = sum([known.get(f"{one} {other}", 0.0) for one, other in pairwise(spelt)])
-    return known[BIAS] + (sum(map(_of_word, spelt)) + pairs) / math.sqrt(len(spelt))
-
-
-def weightiest(words: Sequence[str], count: int) -> list[int]:
+def _heaviest(words: Sequence[str]) -> list[int]:
     """The places of the words that say most for it, in order."""
-    by_weight = sorted(range(len(words)), key=lambda place: -_of_word(_spelt(words[place])))
-    return sorted(by_weight[:count])
+    known = weights()
+    spoken = [place for place, word in enumerate(words) if _is_word(word)]
+    return sorted(sorted(spoken, key=lambda place: -known.token(words[place]))[:_NAMED])
 
 
-def fragments(words: Sequence[str]) -> Iterator[str]:
-    """All that is weighed of a sentence: words, their fragments and pairs of neighbours, as often as they occur."""
-    spelt = [_spelt(word) for word in words]
-    for word in spelt:
-        yield from _pieces(word)
-        yield f"({register().weight(word)})"
-    yield from (f"{one} {other}" for one, other in pairwise(spelt))
+def _is_word(token: str) -> bool:
+    return token[0].isalpha() or token[0] == "("
 
 
-def _pieces(word: str) -> Iterator[str]:
-    edged = f"<{word}>"
-    yield f"={word}"
-    for size in _SIZES:
-        yield from (edged[start : start + size] for start in range(len(edged) - size + 1))
+@dataclass(frozen=True)
+class Weights:
+    """Weights by piece of a sentence, in log-odds."""
 
+    by_piece: Mapping[str, float]
+    _tokens: dict[str, float] = field(default_factory=dict, repr=False)
 
-def _spelt(word: str) -> str:
-    return word.lower().replace("\u2019", "'")
+    def sentence(self, tokens: Sequence[str]) -> float:
+        """Log-odds that a sentence of these tokens is of the kind."""
+        known = self.by_piece
+        runs = sum([known.get(run, 0.0) for run in _runs(tokens)])
+        return known[BIAS] + (sum(map(self.token, tokens)) + runs) / math.sqrt(len(tokens))
 
-
-@functools.lru_cache(maxsize=1 << 16)
-def _of_word(word: str) -> float:
-    known = _weights()
-    return sum([known.get(piece, 0.0) for piece in (*_pieces(word), f"({register().weight(word)})")])
+    def token(self, token: str) -> float:
+        """What a token weighs by itself, whatever stands beside it."""
+        weight = self._tokens.get(token)
+        if weight is None:
+            weight = self._tokens[token] = sum([self.by_piece.get(piece, 0.0) for piece in _pieces(token)])
+        return weight
 
 
 @functools.cache
-def _weights() -> Mapping[str, float]:
+def weights() -> Weights:
+    """The weights of ``evaluation.tsv``."""
     lines = WEIGHTS.read_text("utf-8").splitlines()
-    return {piece: float(value) for piece, value in (line.split("\t") for line in lines)}
+    return Weights({piece: float(value) for piece, value in (line.split("\t") for line in lines)})
+
+
+def pieces(tokens: Sequence[str]) -> Iterator[str]:
+    """All that is weighed of a sentence, as often as it occurs."""
+    for token in tokens:
+        yield from _pieces(token)
+    yield from _runs(tokens)
+
+
+def _token(word: str, inside: bool) -> str:
+    if word[0].isdigit():
+        return NUMBER
+    if inside and word[0].isupper() and word[0] != "I":
+        return NAME
+    return word.lower().replace("\u2019", "'")
+
+
+def _pieces(token: str) -> Iterator[str]:
+    yield token
+    if token[0].isalpha():
+        edged = f"<{token}>"
+        yield f"(register {register().weight(token)})"
+        for size in _SIZES:
+            yield from (f"~{edged[start : start + size]}" for start in range(len(edged) - size + 1))
+
+
+def _runs(tokens: Sequence[str]) -> Iterator[str]:
+    yield from map(" ".join, pairwise(tokens))
+    yield from map(" ".join, zip(tokens, tokens[1:], tokens[2:], strict=False))

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from audits import byfield, continuity, evaluation, naming, persons, register, rubin, shape
 from audits.criteria import Criterion
-from audits.patterns import Match
 from audits.reading import Subject, at_row, at_words, subjects
 from audits.sentences import sentences
 from audits.speech import Quotations, Span
@@ -47,7 +46,7 @@ def audit(
     read = subjects("memories", KEY, rows, first)
     quoted = [Quotations(subject.text(NARRATIVE)) for subject in read]
     known = continuity.ledgers(related.get("ledgers", ())) if families & {"continuity", "identity"} else {}
-    found = list(byfield.findings("memories", read, wanted, _judges, {NARRATIVE: quoted}))
+    found = list(byfield.findings("memories", read, wanted, applies=_applies, quoted={NARRATIVE: quoted}))
     if "rubin" in families:
         found += rubin.audit(read, quoted)
     for subject, quotations in zip(read, quoted, strict=True):
@@ -116,7 +115,7 @@ def age_of(subject: Subject) -> int | None:
     return None if age is None else int(age)
 
 
-def _judges(criterion: Criterion, subject: Subject, field: str, match: Match) -> bool:
+def _applies(criterion: Criterion, subject: Subject) -> bool:
     if criterion.max_age is not None:
         age = age_of(subject)
         return age is not None and age <= criterion.max_age

@@ -59,7 +59,7 @@ def audit(
 ) -> list[Finding]:
     """Findings of each row by itself; what concerns all rows together is ``coverage``."""
     read = subjects("scenarios", KEY, rows, first)
-    found = list(byfield.findings("scenarios", read, wanted, _judges))
+    found = list(byfield.findings("scenarios", read, wanted, judges=_judges))
     for subject in read:
         found += [*shape.audit(subject), *_texts(subject), *_values(subject), *_ratings(subject)]
     return found
@@ -95,7 +95,7 @@ def presses(texts: Sequence[str]) -> bool:
     )
 
 
-def _judges(criterion: Criterion, subject: Subject, field: str, match: Match) -> bool:
+def _judges(subject: Subject, field: str, match: Match) -> bool:
     """Family may be named where the scenario requires it of the character; "some day" where something presses."""
     if match.name == OPEN_END:
         return not presses(_trigger(subject))

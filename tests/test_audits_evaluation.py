@@ -17,21 +17,20 @@ def found(text, age=9):
 def test_a_sentence_that_reads_so_is_found_by_its_weightiest_words():
     (finding,) = found(f"The dog barked at us. {ADULT} We had soup.")
     assert finding.severity == "error"
-    assert "it reads so, by tidiness, replaced, closeness" in finding.message
-    assert finding.text == "tidiness replaced the closeness"
+    assert "it reads so, by Her, tidiness, closeness" in finding.message
+    assert finding.text == "Her tidiness replaced the closeness"
 
 
 @pytest.mark.parametrize(
     "text",
     [
         'Miss Bell said, "Her tidiness replaced the closeness we were owed." I drew a frog.',
-        "She wrote tidiness and replaced and closeness on the board for us.",
         "I sat with Tidiness and Closeness, who are cats, and we were owed milk.",
         "The soup was hot, and I blew on it until my nose ran.",
         "Closeness replaced tidiness.",
     ],
 )
-def test_others_words_mentioned_words_names_and_scraps_are_not_weighed(text):
+def test_others_words_names_and_scraps_are_not_weighed(text):
     assert found(text) == []
 
 
@@ -45,17 +44,16 @@ def test_only_a_child_is_judged(age, findings):
     assert len(found(ADULT, age)) == findings
 
 
-@given(st.lists(st.text("abcdefgh'\u2019-I", min_size=1, max_size=9), min_size=1, max_size=12))
-def test_a_sentence_weighs_what_all_its_fragments_weigh(words):
-    known = dict(line.split("\t") for line in evaluation.WEIGHTS.read_text("utf-8").splitlines())
-    weights = {piece: float(value) for piece, value in known.items()}
-    assert evaluation.weight(words) == pytest.approx(fitting.weight(words, weights))
+WORD = st.text("abcdefgh'I", min_size=1, max_size=9)
+
+
+@given(st.lists(WORD | st.sampled_from(["(name)", "(number)", ",", "\u2014", "I'd"]), min_size=1, max_size=12))
+def test_a_sentence_weighs_what_all_its_pieces_weigh(tokens):
+    weights = evaluation.weights()
+    pieces = sum(weights.by_piece.get(piece, 0) for piece in evaluation.pieces(tokens))
+    whole = weights.by_piece[evaluation.BIAS] + pieces / len(tokens) ** 0.5
+    assert weights.sentence(tokens) == pytest.approx(whole)
 
 
 def test_the_weights_are_those_fitted_to_the_labelled_sentences():
-    lines = (line.split("\t") for line in evaluation.WEIGHTS.read_text("utf-8").splitlines())
-    kept = {piece: float(value) for piece, value in lines}
-    fitted = fitting.best()
-    # Solvers differ in the last digits from machine to machine.
-    odd = [piece for piece in kept.keys() | fitted if abs(kept.get(piece, 0) - fitted.get(piece, 0)) > 0.05]
-    assert len(odd) < len(kept) / 100
+    assert fitting.main(["--check", "--quiet"]) == 0
