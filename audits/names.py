@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from audits.criteria import given_names
 from audits.scenes import FEWEST_CHARACTERS, Scene
 from audits.speech import Quotations
 
 _WORDS = Path(__file__).parent / "patterns"
 _UPPER = "A-Z\u00c0-\u00de\u0100\u010c\u010e\u0130\u0141\u014c\u0150\u0158\u015a\u015e\u0160\u0179\u017b\u017d"
-_CAPITAL = re.compile(rf"\b[{_UPPER}]\w*+(?:['\u2019-](?!(?:s|t|d|ll|ve|m|re)\b)\w++)*+(?!['\u2019]t\b)")
+# What stands before the capital is looked at behind it: a search that begins with a set of letters is quicker.
+_CAPITAL = re.compile(rf"[{_UPPER}](?<!\w\w)\w*+(?:['\u2019-](?!(?:s|t|d|ll|ve|m|re)\b)\w++)*+(?!['\u2019]t\b)")
 _JOINT = re.compile(r"['\u2019-]")
 _BEGINS = re.compile(r"(?:^|[.!?\u2026:\u2014\u2013\"\u201c\u201d\u2018\u00ab\n(]|(?<!\w)')\W*$")
 _BETWEEN = re.compile(r"(?<=\b\w)\. ?|(?<=\b\w\w)\. |(?<=\b\w\w\w)\. (?<=(?:Mrs|MRS)\. )| ")
@@ -46,7 +48,7 @@ class Name:
     @functools.cached_property
     def given(self) -> bool:
         """Whether a word of it is a given name, or it has a title."""
-        return bool(self.title) or any(map(is_given_name, self.words))
+        return bool(self.title) or any(is_given_name(word) or word in _doubled() for word in self.words)
 
     @functools.cached_property
     def proper(self) -> bool:
@@ -107,29 +109,26 @@ class Names:
 
 
 def _names(quoted: Quotations) -> Iterator[Name]:
-    text, title = quoted.text, ""
+    text, skipped, titles, never = quoted.text, _skipped(), _titles(), _listed("not_names")
     run: list[re.Match[str]] = []
-    titles = _listed("neutral_titles") | _listed("gendered_titles")
-    common, never = _listed("common_words"), _listed("not_names")
+    titled = 0
     for found in _CAPITAL.finditer(text):
         word = found[0]
-        low = word.lower()
+        if run and (len(run) == _RUN + titled or not _BETWEEN.fullmatch(text, run[-1].end(), found.start())):
+            yield from _name(quoted, run, titled)
+            run, titled = [], 0
         # What is of the language is part of a name only behind another word of it.
-        if not run and (low in common or low in never) and low not in titles:
+        if not run and word in skipped and not (word in _doubled() and not _begins(text, found.start())):
             continue
-        if run and (len(run) == _RUN or not _BETWEEN.fullmatch(text, run[-1].end(), found.start())):
-            yield from _name(quoted, run, title)
-            run, title = [], ""
-        if low in titles and (not run or (title and len(run) == 1)):
-            run, title = run or [found], word
-        elif low in never or (_is_word(found) and not (title and len(word) == 1 and word != "I")):
-            if run:
-                yield from _name(quoted, run, title)
-            run, title = [], ""
-        else:
-            run.append(found)
-    if run:
-        yield from _name(quoted, run, title)
+        low = word.lower()
+        if low in titles and titled == len(run):
+            titled += 1
+        elif low in never or (_is_word(found) and not (titled and len(word) == 1 and word != "I")):
+            yield from _name(quoted, run, titled)
+            run, titled = [], 0
+            continue
+        run.append(found)
+    yield from _name(quoted, run, titled)
 
 
 def _is_word(found: re.Match[str]) -> bool:
@@ -145,21 +144,43 @@ def is_gendered_title(word: str) -> bool:
     return word.lower() in _listed("gendered_titles")
 
 
-def _name(quoted: Quotations, run: list[re.Match[str]], title: str) -> Iterator[Name]:
-    words = [found[0] for found in run]
-    start = run[0].start()
-    if title:
-        if len(run) == 1:
-            return
-        run, words = run[1:], words[1:]
-    begins = not title and _BEGINS.search(quoted.text[max(0, start - 4) : start]) is not None
-    # "Whenever Anna comes": the first word has its capital from the sentence.
-    while begins and len(words) > 1 and not is_given_name(words[0]) and is_common(words[0]):
-        run, words, begins = run[1:], words[1:], False
-        start = run[0].start()
-    if begins and len(words) == 1 and not is_given_name(words[0]) and is_common(words[0]):
+def _name(quoted: Quotations, run: list[re.Match[str]], titled: int) -> Iterator[Name]:
+    if len(run) == titled:
         return
+    start, title = run[0].start(), run[titled - 1][0] if titled else ""
+    run = run[titled:]
+    words = [found[0] for found in run]
+    begins = not title and _begins(quoted.text, start)
+    # "Whenever Anna comes": the first word has its capital from the sentence.
+    while begins and not is_given_name(words[0]) and is_common(words[0]):
+        run, words, begins = run[1:], words[1:], False
+        if not run:
+            return
+        start = run[0].start()
     yield Name(title, tuple(words), start, run[0].start(), run[-1].end(), begins, quoted.around(start))
+
+
+def _begins(text: str, place: int) -> bool:
+    """Whether a sentence or a quotation begins there."""
+    return _BEGINS.search(text[max(0, place - 4) : place]) is not None
+
+
+@functools.cache
+def _skipped() -> frozenset[str]:
+    """Words of the language with a capital or in capitals; titles are none."""
+    words = (_listed("common_words") | _listed("not_names")) - _titles()
+    return frozenset(shape for word in words for shape in (word.capitalize(), word.upper()))
+
+
+@functools.cache
+def _titles() -> frozenset[str]:
+    return _listed("neutral_titles") | _listed("gendered_titles")
+
+
+@functools.cache
+def _doubled() -> frozenset[str]:
+    """Given names that are words, too, and are names where a capital is not the sentence's."""
+    return frozenset(map(str.capitalize, _listed("names_and_words")))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -168,7 +189,7 @@ def is_given_name(word: str) -> bool:
     word = word.rstrip("'\u2019-").lower()
     if word in _listed("not_names") or word.endswith(("'s", "\u2019s")):
         return False
-    names = _listed("given_names")
+    names = _given()
     parts = _JOINT.split(word)
     return word in names or _plain(word) in names or parts[0] in names or "".join(parts) in names
 
@@ -184,6 +205,11 @@ def is_common(word: str) -> bool:
 
 
 _ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""))
+
+
+@functools.cache
+def _given() -> frozenset[str]:
+    return frozenset(map(_plain, given_names())) | given_names()
 
 
 @functools.cache
