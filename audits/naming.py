@@ -101,7 +101,7 @@ def _is_said(names: Names, name: Name) -> bool:
 def _is_said_by_me(quoted: Quotations, name: Name, before: str, after: str) -> bool:
     """Whether the narrator tells the name when asked for it, or calls the narrator by it."""
     number = name.number or 0
-    if _SPELLED.fullmatch(name.words[0]):
+    if _SPELLED.fullmatch(name.words[0]) or (not before.strip("\"'\u201c\u2018") and _repeated(name, after)):
         return True
     if name.given and says("myself", *quoted.beside(number)):
         return framed("called", name, before, after)
@@ -110,6 +110,11 @@ def _is_said_by_me(quoted: Quotations, name: Name, before: str, after: str) -> b
         return False
     asked = quoted.spans[max(0, number - 2)][0] - 30 if number else start - 2 * _BEFORE
     return says("asked", quoted.text[max(0, asked) : start])
+
+
+def _repeated(name: Name, after: str) -> bool:
+    """ "Moreau. Ada Moreau." """
+    return re.match(r"\. [A-Z]\w+ " + any_of(name), after) is not None
 
 
 def _is_heard(names: Names, name: Name) -> bool:
