@@ -13,22 +13,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import re
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
-import ahocorasick_rs
-
-MOST = 2_500
-"""Strings of one set at most; what would be more is cut in two parts."""
-
-SHORTEST, LONGEST = 3, 14
-"""Characters of an anchor; a longer one would only be a little rarer."""
+from audits.runs import MOST, Anchors, Lead, Run, Runs, around, better, from_start, least, united
 
 WIDEST = 1_000
 """What stands for a width without a limit, in characters."""
@@ -38,63 +30,8 @@ _FIRST_SIGN = 0xF0000  # a plane for private use; no text is searched for its ch
 _LONG = 40
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|:))?|\)", re.DOTALL)
 _NOTHING = frozenset({""})
-_NONE = (math.inf, None)
 _ONE_SIGN = frozenset({sre.ANY, sre.NOT_LITERAL})
 _ZERO_WIDTH = frozenset({sre.AT, sre.ASSERT, sre.ASSERT_NOT})
-# How often letters stand in English text, in thousandths; all other signs are rare.
-_LETTERS = dict(
-    zip(
-        " etaoinsrhlducmfwgpybvk",
-        (180, 102, 75, 65, 61, 57, 57, 52, 49, 49, 33, 33, 23, 22, 20, 18, 17, 16, 15, 14, 12, 8, 5),
-        strict=True,
-    )
-)
-
-
-Lead = tuple[int, int]
-"""Characters before a place, at least and at most."""
-
-Anchors = Mapping[str, Lead]
-"""Anchors, and how far behind the beginning of a match each begins."""
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Strings that follow from each other: one of ``starts``, and behind it one of each of ``tails``.
-
-    An expression has many runs, and one of them is its anchors: of the others no string is ever made.
-    """
-
-    starts: Anchors
-    tails: tuple[frozenset[str], ...] = ()
-
-    @functools.cached_property
-    def size(self) -> int:
-        """How many strings there are at most."""
-        return len(self.starts) * math.prod(map(len, self.tails))
-
-    @functools.cached_property
-    def frequency(self) -> float:
-        """How often ordinary text holds one of the strings; without end where one is too short to help."""
-        if sum(min(map(len, each)) for each in (self.starts, *self.tails)) < SHORTEST:
-            return math.inf
-        return _likelihood(frozenset(self.starts)) * math.prod(map(_likelihood, self.tails))
-
-    def behind(self, width: Lead) -> _Run:
-        """The same behind something as wide as that."""
-        starts = {text: (width[0] + least, width[1] + most) for text, (least, most) in self.starts.items()}
-        return _Run(starts, self.tails)
-
-    def strings(self) -> Anchors:
-        """All strings, each with where it begins."""
-        strings = self.starts
-        for tail in self.tails:
-            strings = _merged((start + text, lead) for start, lead in strings.items() for text in tail)
-        return strings
-
-
-_Runs = tuple[_Run, ...]
-"""An anchor set: every match contains a string of one of them."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +45,7 @@ class _Part:
 
     width: Lead
     exact: frozenset[str] | None = None
-    best: _Runs | None = None
+    best: Runs | None = None
     ends: frozenset[str] = _NOTHING
     optional: bool = False
 
@@ -117,7 +54,7 @@ class _Part:
 def anchors(expression: str) -> Anchors:
     """An anchor set of an expression, in order; empty where it has none. Raises re.error for a malformed one."""
     _, run, _, best = _walked(parser.parse(_with_signs(expression)))
-    return _least(_better(best, (run,)) or ())
+    return least(better(best, (run,)) or ())
 
 
 _NUMBERS = itertools.count(_FIRST_SIGN)
@@ -165,23 +102,23 @@ def _is_sign(item: Any) -> bool:
 def _sequence(items: Iterable[Any]) -> _Part:
     width, run, whole, best = _walked(items)
     strings = frozenset(run.strings())
-    return _Part(width, strings if whole else None, _better(best, (run,)), strings)
+    return _Part(width, strings if whole else None, better(best, (run,)), strings)
 
 
-def _walked(items: Iterable[Any]) -> tuple[Lead, _Run, bool, _Runs | None]:
+def _walked(items: Iterable[Any]) -> tuple[Lead, Run, bool, Runs | None]:
     """The width of an expression, the run at its end, whether that is all of it, and the best set before that."""
-    run = _Run({"": (0, 0)})
-    best: _Runs | None = None
+    run = Run({"": (0, 0)})
+    best: Runs | None = None
     whole, width = True, (0, 0)
     for part in _parts(items):
         before, width = width, (width[0] + part.width[0], min(WIDEST, width[1] + part.width[1]))
         if part.exact is not None and run.size * len(part.exact) <= MOST:
-            run = _Run(run.starts, run.tails if part.exact == _NOTHING else (*run.tails, part.exact))
+            run = Run(run.starts, run.tails if part.exact == _NOTHING else (*run.tails, part.exact))
             continue
-        best = _better(_better(best, (run,)), part.best and tuple(each.behind(before) for each in part.best))
+        best = better(better(best, (run,)), part.best and tuple(each.behind(before) for each in part.best))
         left = run.strings() if part.optional else {}
         ends = _ends([part, _Part((0, 0), frozenset(left))] if part.optional else [part])
-        run = _Run({text: _around(left.get(text), _before(width, text)) for text in ends})
+        run = Run({text: around(left.get(text), _before(width, text)) for text in ends})
         whole = False
     return width, run, whole, best
 
@@ -262,31 +199,9 @@ def _either(parts: Sequence[_Part]) -> _Part:
         exact = frozenset(itertools.chain.from_iterable(part.exact or () for part in parts))
     if exact is not None and len(exact) > MOST:
         exact = None
-    sets = [_better(part.best, _from_start(part.exact)) for part in parts]
+    sets = [better(part.best, from_start(part.exact)) for part in parts]
     width = (min(part.width[0] for part in parts), max(part.width[1] for part in parts))
-    return _Part(width, exact, _united(sets), _ends(parts))
-
-
-def _from_start(strings: Iterable[str] | None) -> _Runs | None:
-    return None if strings is None else (_Run(dict.fromkeys(strings, (0, 0))),)
-
-
-def _united(sets: Sequence[_Runs | None]) -> _Runs | None:
-    known = [each for each in sets if each is not None]
-    return tuple(itertools.chain.from_iterable(known)) if len(known) == len(sets) else None
-
-
-def _merged(strings: Iterable[tuple[str, Lead]]) -> dict[str, Lead]:
-    merged: dict[str, Lead] = {}
-    for text, lead in strings:
-        known = merged.setdefault(text, lead)
-        if known is not lead:
-            merged[text] = _around(known, lead)
-    return merged
-
-
-def _around(one: Lead | None, other: Lead) -> Lead:
-    return other if one is None else (min(one[0], other[0]), max(one[1], other[1]))
+    return _Part(width, exact, united(sets), _ends(parts))
 
 
 def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
@@ -299,35 +214,5 @@ def _repeated(least: int, most: Any, items: Iterable[Any]) -> _Part:
         exact = frozenset(map("".join, strings))
         if len(exact) <= MOST:
             return _Part(width, exact)
-    best = _better(part.best, _from_start(part.exact)) if least else None
+    best = better(part.best, from_start(part.exact)) if least else None
     return _Part(width, None, best, _ends([part]), optional=not least)
-
-
-def _better(one: _Runs | None, other: _Runs | None) -> _Runs | None:
-    """The rarer of two sets; a set with a string too short to help is none."""
-    frequency, best = min(((_frequency(each), each) for each in (one, other) if each), key=itemgetter(0), default=_NONE)
-    return None if frequency == math.inf else best
-
-
-def _frequency(runs: _Runs) -> float:
-    return sum([run.frequency for run in runs])
-
-
-def _least(found: _Runs) -> Anchors:
-    """As few and as short strings as stand in all of the given ones and are hardly more frequent, in order."""
-    every = (run.strings().items() for run in found)
-    cut = _merged((text[:LONGEST], lead) for text, lead in itertools.chain.from_iterable(every))
-    words = sorted(cut)
-    automaton = ahocorasick_rs.AhoCorasick(words)
-    least: list[tuple[str, Lead]] = []
-    for text in words:
-        inside = automaton.find_matches_as_indexes(text, overlapping=True)
-        number, start, _ = min(inside, key=lambda match: match[2] - match[1])
-        least.append((words[number], (cut[text][0] + start, cut[text][1] + start)))
-    return dict(sorted(_merged(least).items()))
-
-
-@functools.cache
-def _likelihood(strings: frozenset[str]) -> float:
-    """How often one of some strings stands at a place of ordinary text."""
-    return sum([math.prod([_LETTERS.get(sign, 1) / 1000 for sign in text]) for text in strings])

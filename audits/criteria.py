@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audits.anchors import Anchors
 from audits.expressions import Expression
+from audits.kept import kept
+from audits.runs import Anchors
 from schemas.errors import RequestError
 from schemas.findings import Severity
 
@@ -64,18 +65,17 @@ class Pattern:
     hits: tuple[str, ...]
     misses: tuple[str, ...]
 
-    def anchors(self) -> Iterator[tuple[Expression, Anchors]]:
-        """Each expression with its anchors. Raises RequestError for one that is malformed, or has none."""
-        for each in self.expressions:
-            try:
-                found = each.anchors
-            except re.error as error:
-                raise self._bad(each, "malformed expression", str(error)) from None
-            if not found:
-                raise self._bad(each, "expression without an anchor", "three letters or more that every match contains")
-            if any(anchor != anchor.lower() for anchor in found):
-                raise self._bad(each, "capitals in the expression", "lower case, as the texts it is looked for in")
-            yield each, found
+    def anchors(self, each: Expression) -> Anchors:
+        """The anchors of an expression of it. Raises RequestError for one that is malformed, or has none."""
+        try:
+            found = each.anchors
+        except re.error as error:
+            raise self._bad(each, "malformed expression", str(error)) from None
+        if not found:
+            raise self._bad(each, "expression without an anchor", "three letters or more that every match contains")
+        if any(anchor != anchor.lower() for anchor in found):
+            raise self._bad(each, "capitals in the expression", "lower case, as the texts it is looked for in")
+        return found
 
     def _bad(self, expression: Expression, what: str, expected: str) -> RequestError:
         return RequestError(f"{what} {expression.source}", f"{self.code}.toml", row=self.name, expected=expected)
@@ -103,6 +103,13 @@ class Criterion:
     at_least: int | None
     from_share: float
     patterns: tuple[Pattern, ...]
+
+    def anchored(self) -> Iterator[tuple[Pattern, Expression, Anchors]]:
+        """All expressions with their patterns and anchors. Raises RequestError as ``Pattern.anchors``."""
+        every = [(pattern, each) for pattern in self.patterns for each in pattern.expressions]
+        sources = [each.source for _, each in every]
+        found = kept(self.code, sources, lambda: [pattern.anchors(each) for pattern, each in every])
+        yield from ((pattern, each, anchors) for (pattern, each), anchors in zip(every, found, strict=True))
 
 
 @functools.cache

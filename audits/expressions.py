@@ -15,7 +15,8 @@ import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from audits.anchors import Anchors, Lead, anchors
+from audits.anchors import anchors
+from audits.runs import Anchors, Lead
 
 NEAR, FEW = 48, 4
 """Characters in which a match may begin and edges, or else all places, are tried one by one; in more it is searched."""

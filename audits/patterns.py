@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 
-from audits.anchors import Lead
 from audits.criteria import Criterion, Pattern, Voice, given_names
 from audits.expressions import Expression
 from audits.folding import BREAK, ODD_BLANKS, Folded, fold, has_wrapped_lines, plain, unwrapped
+from audits.runs import Lead
 from audits.speech import Quotations
 
 REACH = 200
@@ -68,10 +68,9 @@ class Matcher:
 
     def __init__(self, criteria: Collection[Criterion]) -> None:
         uses: dict[bytes, list[Use]] = {}
-        for pattern in (pattern for criterion in criteria for pattern in criterion.patterns):
-            for expression, anchors in pattern.anchors():
-                for anchor, lead in anchors.items():
-                    uses.setdefault(_coded(anchor), []).append(Use(pattern, expression, lead))
+        for pattern, expression, anchors in (each for criterion in criteria for each in criterion.anchored()):
+            for anchor, lead in anchors.items():
+                uses.setdefault(_coded(anchor), []).append(Use(pattern, expression, lead))
         self._uses = list(uses.values())
         self._codes = [tuple({use.pattern.code for use in each}) for each in self._uses]
         words = [*uses, *map(_coded, ODD_BLANKS)]

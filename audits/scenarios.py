@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from audits import byfield, shape
-from audits.criteria import Criterion, criteria
+from audits.criteria import criteria
 from audits.patterns import Match, Matcher
 from audits.reading import Subject, at_row, subjects
 from schemas.findings import Finding
