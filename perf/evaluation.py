@@ -1,7 +1,7 @@
 """Fit the weights of ``audits.evaluation`` to labelled sentences, or check that they are the fitted ones.
 
 What is a fault and what only looks like one is told by the labelled sentences of ``perspective.adult`` (all sets
-but ``unseen``) and the hits and misses of its patterns. Without plain text ordinary words would weigh too much:
+but ``unseen``) and the hits and misses of its rule and patterns. Without plain text ordinary words would weigh too much:
 so there are children's sentences, too, of sound memories (``plain_memories.jsonl``) and of the frozen release.
 
     python -m perf.evaluation
@@ -20,6 +20,7 @@ import orjson
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from audits.codes import computed
 from audits.criteria import criteria
 from audits.evaluation import BIAS, CODE, WEIGHTS, Weights, pieces, told, weights
 from audits.memories import CHILD
@@ -56,6 +57,9 @@ def labelled_sentences() -> Iterator[Sentence]:
     cases = [case for name, each in sets.items() if name != UNSEEN for case in each]
     for pattern in criteria()[CODE].patterns:
         cases += [(True, text) for text in pattern.hits] + [(False, text) for text in pattern.misses]
+    (rule,) = (each for each in computed() if each.code == CODE)
+    for fault, rows in ((True, rule.hits), (False, rule.misses)):
+        cases += [(fault, row["content_full"]) for row in rows if row.get("age", CHILD + 1) <= CHILD]
     for fault, text in cases:
         tokens = tuple(token for words in _told(text) for token in words)
         if tokens:
