@@ -19,16 +19,24 @@ _FILE = Path(__file__).with_name("naming.toml")
 class _Frame:
     """What stands before a name and behind it."""
 
-    before: re.Pattern[str]
+    before: str
     after: str
     needs: str
+
+    @functools.cached_property
+    def _ahead(self) -> re.Pattern[str]:
+        return re.compile(f"(?:{self.before})$", re.IGNORECASE)
+
+    @functools.cached_property
+    def _behind(self) -> re.Pattern[str] | None:
+        return None if "NAME" in self.after else re.compile(self.after)
 
     def holds(self, name: Name, before: str, after: str) -> bool:
         """Whether a name stands in the frame."""
         if not (name.given if self.needs == "given" else name.proper):
             return False
-        behind = compiled(self.after.replace("NAME", any_of(name)) if "NAME" in self.after else self.after)
-        return behind.match(after) is not None and self.before.search(before) is not None
+        behind = self._behind or compiled(self.after.replace("NAME", any_of(name)))
+        return behind.match(after) is not None and self._ahead.search(before) is not None
 
 
 def framed(when: str, name: Name, before: str, after: str) -> bool:
@@ -64,7 +72,11 @@ def compiled(source: str) -> re.Pattern[str]:
 
 @functools.cache
 def _frames(when: str) -> tuple[_Frame, ...]:
-    return tuple(frame for kind, frame in _data()["frames"] if kind == when)
+    """The frames of a kind; those with the same words behind the name are one."""
+    every = _data()["frames"].items()
+    return tuple(
+        _Frame("|".join(before), f"(?i:{after})", needs) for (kind, needs, after), before in every if kind == when
+    )
 
 
 @functools.cache
@@ -76,13 +88,12 @@ def _data() -> dict[str, Any]:
     def full(line: str) -> str:
         return re.sub(r"\{([a-z]+)\}", lambda part: f"(?:{full(parts[part[1]])})", line)
 
-    frames = []
+    frames: dict[tuple[str, str, str], list[str]] = {}
     for entry in raw["frames"]:
         for line in entry["expressions"].strip().splitlines():
             before, after = full(line).split("NAME", 1)
-            shown = re.compile(f"(?:{before})$", re.IGNORECASE)
             after = re.sub(r"^\\b", r"(?!\\w)", after)  # the slice behind a name has no edge
-            frames.append((entry["when"], _Frame(shown, f"(?i:{after})", entry["needs"])))
+            frames.setdefault((entry["when"], entry["needs"], after), []).append(before)
     said = {k: "|".join(map(full, v)) if isinstance(v, list) else full(v) for k, v in raw["reactions"].items()}
     written = {k: f"(?i:{full(v)})" for k, v in raw["written"].items()}
     written["signs"] = rf"(?i:\b(?:{raw['written']['signs']})\b(?!['\u2019]| of it\b))"

@@ -109,7 +109,7 @@ class Names:
 
 
 def _names(quoted: Quotations) -> Iterator[Name]:
-    text, skipped, titles, never = quoted.text, _skipped(), _titles(), _listed("not_names")
+    text, skipped, doubles, titles, never = quoted.text, _skipped(), _doubled(), _titles(), _listed("not_names")
     run: list[re.Match[str]] = []
     titled = 0
     for found in _CAPITAL.finditer(text):
@@ -118,14 +118,16 @@ def _names(quoted: Quotations) -> Iterator[Name]:
             yield from _name(quoted, run, titled)
             run, titled = [], 0
         # What is of the language is part of a name only behind another word of it.
-        if not run and word in skipped and not (word in _doubled() and not _begins(text, found.start())):
+        doubled = word in doubles and not _begins(text, found.start())
+        if not run and word in skipped and not doubled:
             continue
         low = word.lower()
         if low in titles and titled == len(run):
             titled += 1
-        elif low in never or (_is_word(found) and not (titled and len(word) == 1 and word != "I")):
-            yield from _name(quoted, run, titled)
-            run, titled = [], 0
+        elif (low in never and not doubled) or (_is_word(found) and not (titled and len(word) == 1 and word != "I")):
+            if run:
+                yield from _name(quoted, run, titled)
+                run, titled = [], 0
             continue
         run.append(found)
     yield from _name(quoted, run, titled)

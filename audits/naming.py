@@ -46,8 +46,10 @@ def _is_named(names: Names, name: Name) -> bool:
         return once and any(
             each(names, name) for each in (is_told, is_called_without_marks, is_saluted, is_owned, is_written)
         )
-    if (names.told | names.called).isdisjoint(name.words) and (
-        _is_said(names, name) or (_fills(names.quoted, name) and is_told(names, name))
+    if (
+        names.told.isdisjoint(name.words)
+        and (_is_said(names, name) or (_fills(names.quoted, name) and is_told(names, name)))
+        and names.called.isdisjoint(name.words)
     ):
         return True
     return is_owned(names, name) or (once and is_written(names, name))
