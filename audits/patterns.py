@@ -140,7 +140,7 @@ class Matcher:
         for anchor, start, end in self._anchors(coded) if anchors is None else anchors:
             if anchor >= len(self._uses) or (counts and not any(counts(code, start) for code in self._codes[anchor])):
                 continue
-            if window is None or start >= window.until:
+            if window is None or end > window.until:
                 window = _window(text, lower, start, end)
             for pattern, expression, lead in self._uses[anchor]:
                 low, high = window.start, window.end
@@ -155,7 +155,7 @@ class Matcher:
 class _Window(NamedTuple):
     """A sentence: ``start`` to ``end`` of a text in lower case, which begins at ``base`` of the searched text.
 
-    Anchors that begin before ``until`` (of the searched text) have all they can reach in it.
+    Anchors that end before ``until`` (of the searched text) have all they can reach in it.
     """
 
     text: str
@@ -216,7 +216,7 @@ def _window(text: str, lower: str | None, start: int, end: int) -> _Window:
     if since > low:
         low = since
     if stop is not None:
-        until = high = min(high, stop.start() + 2)
+        until, high = stop.start(), min(high, stop.start() + 2)
     if lower is not None:
         return _Window(lower, 0, low, high, until)
     base = max(0, low - _LEAD)

@@ -6,8 +6,12 @@ Each set was made from the rules alone, without sight of the expressions. The pa
 all sets but ``unseen``, which nobody may fit: only its figures say what to expect on other text.
 Each case is put through the audit itself, as the text of an otherwise sound row.
 
+``tests/cases/whole_memories.jsonl`` holds whole memories by other hands, some with faults of a key: running text,
+in which nearly all is sound.
+
     python -m perf.agreement
     python -m perf.agreement --set unseen --code perspective.future --wrong
+    python -m perf.agreement --whole
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import unknown
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests/cases/audits"
+WHOLE = FOLDER.parent / "whole_memories.jsonl"
 UNSEEN = "unseen"
 
 _FIELDS = {
@@ -121,6 +126,45 @@ def _sound() -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True)
+class Running:
+    """What a code found in the whole memories of a set: of faults of the key, and elsewhere."""
+
+    code: str
+    set: str
+    memories: int
+    faults: int
+    caught: int
+    elsewhere: int
+    wrong: tuple[str, ...]
+
+
+def running(name: str | None = None) -> list[Running]:
+    """How the codes of the key fare in running text, a set and code at a time."""
+    memories = [orjson.loads(line) for line in WHOLE.read_bytes().splitlines()]
+    names = list(dict.fromkeys(row["set"] for row in memories))
+    codes = sorted({fault["code"] for row in memories for fault in row["faults"]})
+    chosen = names if name is None else [name]
+    return [_running(code, each, [row for row in memories if row["set"] == each]) for each in chosen for code in codes]
+
+
+def _running(code: str, name: str, memories: Sequence[dict[str, Any]]) -> Running:
+    faults, caught, elsewhere = 0, 0, 0
+    wrong: list[str] = []
+    for row in memories:
+        text = row["content_full"]
+        starts = {each["words"]: text.index(each["words"]) for each in row["faults"] if each["code"] == code}
+        spans = [finding.span or (0, 0) for finding in audit("memories", [row], only=[code])]
+        hit = {(a, b): [w for w, at in starts.items() if a < at + len(w) and b > at] for a, b in spans}
+        found = {words for each in hit.values() for words in each}
+        faults += len(starts)
+        caught += len(found)
+        elsewhere += sum(not each for each in hit.values())
+        wrong += [f"missed: {row['id']} {words}" for words in starts if words not in found]
+        wrong += [f"elsewhere: {row['id']} {text[a:b]}" for (a, b), each in hit.items() if not each]
+    return Running(code, name, len(memories), faults, caught, elsewhere, tuple(wrong))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print precision and recall of every code and set; returns the exit code."""
     made = parser(
@@ -128,11 +172,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     made.add_argument("--code", metavar="CODE", help="one code")
     made.add_argument("--set", metavar="NAME", help=f"one set, e.g. {UNSEEN}")
+    made.add_argument("--whole", action="store_true", help="whole memories instead of sentences")
     made.add_argument("--wrong", action="store_true", help="also show the sentences on which audit and reader differ")
     return run(_command, made, argv)
 
 
 def _command(arguments: argparse.Namespace) -> int:
+    if arguments.whole:
+        return _tell_running(arguments)
     measured = list(_measured(arguments.code, arguments.set))
     if arguments.json:
         rows = [{**vars(each), "precision": each.precision, "recall": each.recall} for each in measured]
@@ -144,6 +191,19 @@ def _command(arguments: argparse.Namespace) -> int:
         say(f"{each.precision:9.3f} {each.recall:7.3f} {each.cases:6,}  {each.code} {each.set}")
         for line in each.wrong if arguments.wrong else ():
             say(f"{'':>25}{line}")
+    return DONE
+
+
+def _tell_running(arguments: argparse.Namespace) -> int:
+    measured = [each for each in running(arguments.set) if arguments.code in (None, each.code)]
+    if arguments.json:
+        print_json({"rows": [vars(each) for each in measured]})
+        return DONE
+    say(f"{'faults':>7} {'caught':>7} {'elsewhere':>10} {'memories':>9}  code and set")
+    for each in measured:
+        say(f"{each.faults:7} {each.caught:7} {each.elsewhere:10} {each.memories:9}  {each.code} {each.set}")
+        for line in each.wrong if arguments.wrong else ():
+            say(f"{'':>38}{line}")
     return DONE
 
 

@@ -1,8 +1,9 @@
 """Fit the weights of ``audits.evaluation`` to labelled sentences, or check that they are the fitted ones.
 
 What is a fault and what only looks like one is told by the labelled sentences of ``perspective.adult`` (all sets
-but ``unseen``) and the hits and misses of its rule and patterns. Without plain text ordinary words would weigh too much:
-so there are children's sentences, too, of sound memories (``plain_memories.jsonl``) and of the frozen release.
+but ``unseen``) and the hits and misses of its rule and patterns. Without plain text ordinary words would weigh
+too much: so there are children's sentences, too, of sound memories (``whole_memories.jsonl``, all sets but
+``unseen``) and of the frozen release.
 
     python -m perf.evaluation
     python -m perf.evaluation --check
@@ -26,13 +27,12 @@ from audits.evaluation import BIAS, CODE, WEIGHTS, Weights, pieces, told, weight
 from audits.memories import CHILD
 from audits.sentences import sentences
 from audits.speech import Quotations
-from perf.agreement import FOLDER, UNSEEN, labelled
+from perf.agreement import FOLDER, UNSEEN, WHOLE, labelled
 from schemas.command import DONE, FINDINGS, parser, run, say
 from schemas.rows import write_whole
 from schemas.sources import of_release
 from schemas.tables import Row, benchmark
 
-PLAIN = FOLDER.parent / "plain_memories.jsonl"
 RELEASE = FOLDER.parents[2] / "releases/frozen/heart/1.0.0"
 
 FROM = -0.5
@@ -80,7 +80,8 @@ def _told(text: str) -> Iterator[list[str]]:
 def best() -> Weights:
     """The fitted weights, of which the bias is such that a sentence of more than 0 is a finding."""
     pool = plain_sentences(of_release(str(RELEASE), benchmark("heart")).rows("memories"))
-    plain = plain_sentences(map(orjson.loads, PLAIN.read_bytes().splitlines()))
+    whole = [orjson.loads(line) for line in WHOLE.read_bytes().splitlines()]
+    plain = plain_sentences(row for row in whole if row["set"] != UNSEEN and not row["faults"])
     read = [*labelled_sentences(), *plain, *pool[::_EVERY]]
     for _ in range(_ROUNDS):
         # The release tells much alike: of the rest only those count that would nearly be findings.
