@@ -71,16 +71,18 @@ _BEAST = _made(r"\b(?:<animal>|<beast>)\b")
 _PRAISE = _made(r"(?:<praise>)\b|(?:boy|girl|lad|lass|lassie|laddie)$")
 _OTHER_DOES = _made(
     r"(?:,? (?:and|but|so|while|as|until|because) (?:then )?|[.;!?] ?)"
-    rf"(?P<who>{_NAMED}(?: [A-Z]\w+)?|(?:the|his|her|my|our|a) (?:\w+ )?<person>) (?!and I\b)\w+",
+    rf"(?P<who>{_NAMED}(?: [A-Z]\w+)?|(?:the|his|her|my|our|a) (?:\w+ )?(?:<person>|<animal>)) (?!and I\b)\w+",
     0,
 )
 _NEXT_DOES = _made(
-    rf"\s*(?P<who>{_NAMED}(?: [A-Z]\w+)?|(?:The|My|Our|His|Her) (?:\w+ )?<person>|She|He)"
+    rf"\s*(?P<who>{_NAMED}(?: [A-Z]\w+)?|(?:The|My|Our|His|Her) (?:\w+ )?<person>|The <other_one>(?: one)?|She|He)"
     r"(?:['\u2019]s \w+)? (?!and I\b)\w+",
     0,
 )
+_OTHER_ONE = _made(r"The <other_one>\b", 0)
 _TURNS_TO_ANOTHER = _made(
-    r"\b(?:(?:<turns>)\w*(?: \w+)? (?:to|at|over|towards|toward|for|by)|(?:<touches>)\w*(?: up| down)?) "
+    r"\b(?:(?:<turns>)\w*(?: \w+)? (?:to|at|over|towards|toward|for|by|beside|in front of|next to|before)"
+    r"|(?:<touches>)\w*(?: up| down)?) "
     r"(?:him|her|them|(?:the|his|her|my|our|a) (?:\w+ )?<person>|[A-Z]\w+)\b",
     0,
 )
@@ -140,7 +142,9 @@ def _means_me(quoted: Quotations, call: Call) -> bool:
         return True
     if _PRAISE.match(call.words) and _beast_about(quoted.text, start, end):
         return False
-    return not _is_heeded_by_another(quoted, call) and not _is_of_others(quoted.text, start, end)
+    if _is_heeded_by_another(quoted, call) or _is_of_others(quoted.text, start, end):
+        return False
+    return not _follows_another(quoted, call)
 
 
 def _means_me_formally(quoted: Quotations, call: Call) -> bool:
@@ -235,14 +239,29 @@ def _is_heeded_by_another(quoted: Quotations, call: Call) -> bool:
     end = quoted.spans[call.number][1] + len(after)
     rest = quoted.text[end : end + 140].lstrip(".!?\"'\u201d\u2019 ")
     following = _NEXT_DOES.match(rest)
-    if following is None or not rest.startswith("\n"):
+    if following is None:
         return False
     who = following["who"]
+    if not rest.startswith("\n") and not _OTHER_ONE.match(who):
+        return False
     if _FIRST.search(re.split(r"[.!?]", rest)[0]) or who.split()[-1] in after:
         return False
     if who in ("She", "He"):
         return (who == "She") == (call.gender == "f") and not _GENDERS[call.gender].search(after)
     return _is_somebody(quoted.text, who)
+
+
+def _follows_another(quoted: Quotations, call: Call) -> bool:
+    """Whether it is said by somebody upon what somebody else just did: My sister came in. "My girl!" Grandad said."""
+    sentence = re.split(r"(?<=[.!?]) ", _lead(quoted, call.number).strip())[-1]
+    doer = _NEXT_DOES.match(sentence)
+    after = quoted.beside(call.number)[1]
+    if doer is None or _TO_ME.search(sentence) or re.search(r"\bI\b", sentence) or not told_by(after):
+        return False
+    named = re.search(r"\b(?:[A-Z]\w+|<person>)\b".replace("<person>", PERSON), after)
+    if named is None or named.group() in doer["who"]:
+        return False
+    return _GENDERS[call.gender].search(sentence) is not None and _is_somebody(quoted.text, doer["who"])
 
 
 def _doer(quoted: Quotations, number: int) -> re.Match[str] | None:

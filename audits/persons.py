@@ -46,6 +46,7 @@ _KIN_IS_HERE = _made("kin_is_here", re.IGNORECASE)
 _TO_ME = _made("to_me")
 _TENDED = _made("tended")
 _CHILDREN = _made("children", re.IGNORECASE)
+_NEAR_CHILDREN = _made("near_children")
 _ITS_PARENT = _made("its_parent")
 _MY_PARENT = _made("my_parent")
 _THEIR_CHILD = _made("their_child")
@@ -61,20 +62,14 @@ _OF_MINE = _made("of_mine")
 _FIRST_IN = _made("first_in", re.IGNORECASE)
 _I_GO = _made("i_go")
 _THAT_IS_ME = _made("that_is_me")
+# No match of it is without one of these; looking for them is quicker.
+_IS_ME = ("'s me", "\u2019s me", " is me", " was me", "ning me", "eans me", "eant me")
 _OTHER_ONES = _made("other_ones")
 _ONE_OF_THEM = _made("one_of_them", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?:he|him)\b.*\b(?:she|her)\b|\b(?:she|her)\b.*\b(?:he|him)\b", re.IGNORECASE | re.DOTALL)
-_GROUP = re.compile(
-    r"(?:^\W|, )(?:(?:good (?:morning|evening|day|night)|well|now|come on|right|ok|okay|listen|thank you|hurry up"
-    r"|easy|quiet|stop it|hey|hello|my dear|up you get),? )?"
-    r"(gentlemen|ladies|lads|boys|girls|fellas|brothers|sisters|messieurs|mesdames|se\u00f1oritas|chicos|chicas)"
-    r"(?=[,.!?;:\u2026\u2014'\"\u201d\u2019])",
-    re.IGNORECASE,
-)
-_AND_WE = re.compile(
-    r"\b(?:and|so|then) (?:\w+ and )?(?:I|we|the \w+ of us)\b|\b(?:to|at|of|addressed|told|asked|called|warned) "
-    r"(?:both of |all of |the \w+ of )?us\b|\b(?:two|three|four|five|six|seven|eight|both|all) of us\b"
-)
+_GROUP = _made("group", re.IGNORECASE)
+_FROM_A_BOX = _made("from_a_box", re.IGNORECASE)
+_AND_WE = _made("and_we")
 _HEEDED = re.compile(r"\s+I (?:looked|turned round|knelt|bent|crouched|lifted|picked|kissed|wiped)\b")
 
 
@@ -107,15 +102,22 @@ def _said_by_a_child(quoted: Quotations, number: int) -> bool:
     if _ITS_PARENT.search(before) or _ITS_PARENT.search(after):
         return False
     if any(_CHILD.search(side) or _TO_ME.search(side) for side in (before, after)):
-        return True
-    if _CHILDREN.search(f"{before} {after}") and _I.search(f"{before} {after}"):
+        return not re.search(
+            r"\b(?:my|our) (?:\w+ )?(?:sister|brother|cousin|twin)\b(?!['\u2019]s)", f"{before} {after}"
+        )
+    if _CHILDREN.search(f"{before} {after}") and _NEAR_CHILDREN.search(f"{before} {after}"):
         return True
     if _TENDED.search(after):
         return True
     start = quoted.spans[number][0]
     paragraph = quoted.text[max(quoted.text.rfind("\n", 0, start) + 1, start - 120) : start]
-    told = list(_CHILD.finditer(paragraph))
-    return bool(told) and re.match(r"\s*(?:s?he|they)\b", after) is not None and not _SIBLING.search(paragraph)
+    if not _CHILD.search(paragraph) or _SIBLING.search(paragraph) or _ITS_PARENT.search(paragraph):
+        return False
+    if re.match(r"\s*(?:s?he|they)\b", after):
+        return True
+    return (
+        not addressing.told_by(after) and _CHILD.search(re.split(r"[.!?] ", paragraph.rstrip(" .:,"))[-1]) is not None
+    )
 
 
 def spoken_of_by_parents(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
@@ -146,20 +148,23 @@ def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
 def _shown(quoted: Quotations, number: int) -> re.Match[str] | None:
     """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
     span = quoted.spans[number]
+    found = _SPOKEN_OF.search(quoted.text, *span)
+    if found is None:
+        return None
     before, after = quoted.beside(number)
-    if quoted.of_me(number) or _TURNED_TO_ME.search(before):
-        return _SPOKEN_OF.search(quoted.text, *span)
+    if quoted.of_me(number) or _TURNED_TO_ME.search(before) or _TURNED_TO_ME.search(after):
+        return found
     if quoted.text[span[1] - 2] in ".!?" and not addressing.told_by(after):
         return None  # what follows is another sentence
     if re.search(r"\b(?:over|above|beside|by) my (?:bed|cot|crib|pram)\b", after):
-        return _SPOKEN_OF.search(quoted.text, *span)
+        return found
     return _LOOKED_AT.search(quoted.text, *span) if _HANDLED.search(after) else None
 
 
 def pointed_out(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Her grandson has come. That's me." "The other nuns have gone up. I trim the candle." """
     text = quoted.text
-    for found in _THAT_IS_ME.finditer(text) if " me" in text else ():
+    for found in _THAT_IS_ME.finditer(text) if any(each in text for each in _IS_ME) else ():
         if quoted.around(found.start()) is None:
             message = "the protagonist is whom a word for one gender is said of"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
@@ -175,9 +180,11 @@ def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Fin
     """ "Gentlemen, please," said to the protagonist and others; and "Good lad," said to the protagonist alone."""
     for number, span in enumerate(quoted.spans):
         found = _GROUP.search(quoted.text, *span)
-        if found is None or quoted.mine(number) or quoted.to_another(number):
+        if found is None or addressing.speaks(quoted, number) == "I" or quoted.to_another(number):
             continue
         before, after = quoted.beside(number)
+        if _FROM_A_BOX.search(before) or _FROM_A_BOX.search(after):
+            continue
         if _AND_WE.search(after) or _AND_WE.search(before):
             message = "a group with the protagonist in it is addressed by a word for one gender"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(1), message, _GENDERED)

@@ -139,6 +139,8 @@ FAR_AND_WIDE = (
     '"Watch yourself, young feller," the ferryman said.',
     '"Right you are, my good woman," the inspector said to me.',
     '"Down you come, wee man," the fireman said.',
+    '"There\'s my girl," Grandpa said.',
+    '"Where\'s my big boy?" Dad called.',
     '"Girl, what a day," she said, and dropped her bags at my feet.',
 )
 SCENES_FOR_ME = (

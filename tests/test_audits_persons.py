@@ -33,6 +33,12 @@ SPOKEN_OF = (
     '"Is your son always this pale?" the nurse asked over my open mouth.',
     '"Her sleeves are too long," the tailor said, with his tape round my chest.',
     '"This is him," Ana said, pulling me in by the sleeve.',
+    '"Look at our little princess," Papa says and spins me round.',
+    'The waiter turns to me: "And for the lady?"',
+    '"Is she asleep?" Papa whispers over my bed.',
+    '"He has his grandad\'s ears," says Jo, holding me up to the light.',
+    "They all wait for her grandson. That's me, and I am starving.",
+    "The other nuns have gone up. I trim the candle.",
     '"What a stubborn lad," the vet said, meaning me.',
 )
 OF_ANOTHER = (
@@ -63,6 +69,10 @@ OF_ANOTHER = (
     '"They did it for nothing," they said about me.',
     '"I told her," said Omar when I came back.',
     "\"That's him, that's her, that's the one,\" a child said, pointing at me.",
+    '"My mother raised nine," said Gran, tucking me in.',
+    '"A pinch, even if he begs." She was not looking at me.',
+    "They all wait for her grandson. That's the man with the hat.",
+    "A girl came in late. The other girls laughed, and I moved up.",
     '"You need a longer sleeve," the tailor said, with his tape round my chest.',
 )
 TO_A_GROUP = (
@@ -71,6 +81,10 @@ TO_A_GROUP = (
     '"Good evening, ladies," the waiter said to us.',
     '"Girls!" the coach called, and we ran.',
     '"Quiet, boys," he told the three of us.',
+    '"What\'ll it be, gents?" the barman asks me and Sven.',
+    '"Ladies first," he says, so I go first.',
+    '"We brothers stick together," says Ruben, and spits in his palm, and I spit in mine.',
+    '"Two boys holding hands?" the conductor says, and Ahmet lets go of mine.',
 )
 TO_ANOTHER_GROUP = (
     '"Gentlemen, please," the captain told the crew.',
@@ -78,16 +92,28 @@ TO_ANOTHER_GROUP = (
     '"Good evening, everyone," the waiter said to us.',
     '"The girls are late," the coach said, and we waited.',
     '"Boys," said Ines to her sons.',
+    '"Gentlemen, start your engines," said the radio, and I turned it off.',
+    '"We saw two girls," he told us.',
+    '"Ladies first," he said to the two Miss Harpers, so I waited.',
 )
 BY_A_CHILD = (
     '"Daddy, look!" I looked.',
     '"Mum, it hurts." I knelt and blew on the knee.',
     '"Mum, look!" my daughter shouted.',
+    '"Auntie, auntie, look!" the little ones yell at me.',
+    '"Dad\'s home!" the kids scream, before I have got my key out of the lock.',
+    'My nephew hangs on to my leg. "Don\'t go, Auntie!" he wails.',
+    "'Grandma, your hands are cold,' she says when I do up her scarf.",
+    "\"Mum, you're not listening,\" Jake says, and he's right, I'm not.",
 )
 BY_ANOTHER = (
     '"Look!" I looked.',
     '"Mum, look!" my brother shouted.',
     '"Dad, wait!" I shouted.',
+    "\"Mum, it's burning,\" Tom says, and he's right, I can smell it.",
+    '"Mum, where are my socks?" Tom asks when I pick up the ball.',
+    "A little girl runs past me shouting 'Daddy, it snowed!'",
+    'My brother hung on to the gate. "Mum, don\'t go!" he wailed.',
 )
 
 
