@@ -22,7 +22,9 @@ FEWEST_CHARACTERS = 600
 _PARAGRAPH = re.compile(r"[^\n]+")
 _SENTENCE = re.compile(r"[.!?\n]")
 _SOON = 160
-_HEARS = re.compile(r"^[\s.,;:\u2014\u2013-]*(?:(?:and|but|so|then|at that|at first),? )?(?:I\b|[Mm]y \w+)")
+_HEARS = re.compile(
+    r"^(?:[^.!?\n]{0,80}[.!?])?[\s.,;:\u2014\u2013-]*(?:(?:and|but|so|then|at that|at first),? )?(?:I\b|[Mm]y \w+)"
+)
 _ME = re.compile(
     rf"(?<!seemed to )(?<!appeared to )(?<!behind )\bme\b|\b(?:for|to) us\b|\b[Mm]y (?!(?:\w+ )?{PERSON}\b)"
 )
@@ -32,8 +34,8 @@ _AFAR = re.compile(
     r"|walkie-talkie|phone|receiver|megaphone|speaker|UHF|headset|answerphone)\b"
 )
 _ANOTHER = re.compile(
-    r"[^.!?\n]*[.!?\n]\s*(?:He|She|They|(?:The|An?|My|Our|His|Her|One|Old|Young|Mrs?\.?|Ms\.?|Miss|Dr\.?)"
-    r"(?: [\w'\u2019-]+){1,3}|(?!I\b|It\b|We\b|Then\b)[A-Z]\w+) "
+    r"[^.!?\n]*[.!?\n]\s*(?:He|She|They|(?:Mrs?\.?|Ms\.?|Miss|Dr\.?|Old|Young)(?: [\w'\u2019-]+){1,2}"
+    rf"|(?:The|An?|My|Our|His|Her|One)(?: [\w'\u2019-]+){{0,2}}? {PERSON}|(?!I\b|It\b|We\b|Then\b|The\b)[A-Z]\w+) "
     r"(?:\w+ed|\w+s|came|went|ran|stood|got|said|looked|took|spun)\b"
 )
 
