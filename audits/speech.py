@@ -46,7 +46,8 @@ _OTHER_BEFORE = re.compile(rf"(?:^|[\s,;])(?!I\b)[\w'\u2019]+ (?:\w+ly )?{_SAY}\
 _I = re.compile(r"\bI\b")
 # "I hear Mama say," and "he says,": what leads in a quotation tells who speaks it.
 _LED = re.compile(
-    rf"(?:.*[\s(])?(?!(?:and|but|then|to|or|who|that)\b)([\w'\u2019]+) (?:\w+ly |just |only |then )?{_SAY}(?: \w+){{0,4}}?[,:]\s*$",
+    rf"(?:.*[\s(])?(?!(?:and|but|then|to|or|who|that)\b)([\w'\u2019]+) (?:\w+ly |just |only |then )?{_SAY}"
+    r"(?: \w+){0,4}?[,:]\s*$",
     re.DOTALL,
 )
 _INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{_SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
