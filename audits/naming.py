@@ -17,7 +17,7 @@ from audits.names import Name, Names, is_gendered_title
 from audits.reading import Subject, at_words
 from audits.speech import Quotations
 from audits.written import is_called_without_marks, is_owned, is_saluted, is_told, is_written
-from schemas.findings import Finding
+from schemas.findings import Finding, Severity
 
 _SOURCE = "HEART-BENCH 3.2 (stage 3), G.2"
 _FIELD = "content_full"
@@ -36,7 +36,7 @@ def audit(subject: Subject, quoted: Quotations, others: frozenset[str]) -> Itera
             continue
         if _is_named(names, name):
             done.add(name.words[0])
-            yield from _findings(subject, quoted, name)
+            yield from _findings(subject, names, name)
 
 
 def _is_named(names: Names, name: Name) -> bool:
@@ -55,11 +55,27 @@ def _is_named(names: Names, name: Name) -> bool:
     return is_owned(names, name) or (once and is_written(names, name))
 
 
-def _findings(subject: Subject, quoted: Quotations, name: Name) -> Iterator[Finding]:
-    said = name.number is not None
+def _is_certain(names: Names, name: Name) -> bool:
+    """Whether the text itself ties the name to the narrator.
+
+    In a scene of several people a call that nobody else is said to heed may be for any of them.
+    """
+    if names.scene is None or is_told(names, name) or is_owned(names, name):
+        return True
+    if name.number is None:
+        near = names.quoted.text[max(0, name.start - _BEFORE) : name.end + _BEFORE]
+        return is_called_without_marks(names, name) or is_saluted(names, name) or says("of_mine", near)
+    return names.scene.names_narrator(name.number) or names.quoted.mine(name.number)
+
+
+def _findings(subject: Subject, names: Names, name: Name) -> Iterator[Finding]:
+    quoted, said, certain = names.quoted, name.number is not None, _is_certain(names, name)
     message = "somebody names the protagonist" if said else "the name of the protagonist is written or called out"
-    yield at_words(subject, "identity.named", "error", _FIELD, (name.first, name.end), message, _SOURCE)
-    if name.number is not None and is_gendered_title(name.title) and not quoted.mine(name.number):
+    if not certain:
+        message = "perhaps the protagonist's name: nobody else in the text is said to bear it"
+    severity: Severity = "error" if certain else "note"
+    yield at_words(subject, "identity.named", severity, _FIELD, (name.first, name.end), message, _SOURCE)
+    if certain and name.number is not None and is_gendered_title(name.title) and not quoted.mine(name.number):
         message = "somebody calls the protagonist by a title for one gender"
         place = (quoted.text.rfind(name.title, 0, name.first), name.end)
         yield at_words(subject, "identity.gendered", "error", _FIELD, place, message, _SOURCE)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import Path
 
 import ahocorasick_rs
 
@@ -22,11 +23,12 @@ SHORTEST, LONGEST = 3, 14
 
 
 _NONE = (math.inf, None)
+_FREQUENT = Path(__file__).parent / "patterns/frequent_words.txt"
 # How often letters stand in English text, in thousandths; all other signs are rare.
 _LETTERS = dict(
     zip(
-        " etaoinsrhlducmfwgpybvk",
-        (180, 102, 75, 65, 61, 57, 57, 52, 49, 49, 33, 33, 23, 22, 20, 18, 17, 16, 15, 14, 12, 8, 5),
+        "etaoinsrhlducmfwgpyb,vk",
+        (102, 75, 65, 61, 57, 57, 52, 49, 49, 33, 33, 23, 22, 20, 18, 17, 16, 15, 14, 12, 12, 8, 5),
         strict=True,
     )
 )
@@ -126,4 +128,16 @@ def least(found: Runs) -> Anchors:
 @functools.cache
 def _likelihood(strings: frozenset[str]) -> float:
     """How often one of some strings stands at a place of ordinary text."""
-    return sum([math.prod([_LETTERS.get(sign, 1) / 1000 for sign in text]) for text in strings])
+    return sum([math.prod([_share(word) for word in text.split(" ")]) for text in strings])
+
+
+@functools.cache
+def _share(word: str) -> float:
+    """How often a word, or part of one, stands behind a space: by Zipf's law where it is frequent, else by its letters."""
+    rank = _ranks().get(word)
+    return 0.1 / rank if rank else math.prod([_LETTERS.get(sign, 1) / 1000 for sign in word])
+
+
+@functools.cache
+def _ranks() -> Mapping[str, int]:
+    return {word: rank for rank, word in enumerate(_FREQUENT.read_text("utf-8").split(), 1)}

@@ -79,7 +79,7 @@ class Scene:
         turn = self.turns[at]
         if turn.mine:
             return False
-        if any(_ME.search(side) or _THEN_I.search(side) for side in self._sides(turn)):
+        if self.names_narrator(number) or any(map(_THEN_I.search, self._sides(turn))):
             return True
         before, behind = self._neighbours(at)
         if (before and before.mine) or (behind and behind.mine):
@@ -87,6 +87,10 @@ class Scene:
         if before or (behind and behind.mine is False):
             return False  # others are talking
         return _HEARS.match(self._follows(turn)) is not None or (turn.mine is False and behind is not None)
+
+    def names_narrator(self, number: int) -> bool:
+        """Whether the words round the quotations of a turn name the narrator: "he said to me", "taking my hand"."""
+        return any(map(_ME.search, self._sides(self.turns[self._turn_of(number)])))
 
     def from_afar(self, number: int) -> bool:
         """Whether somebody shouts or a voice calls, and nobody else is there to answer."""

@@ -31,6 +31,7 @@ from audits.reading import Subject
 from audits.speech import Quotations
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import unknown
+from schemas.findings import Finding
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests/cases/audits"
 WHOLE = FOLDER.parent / "whole_memories.jsonl"
@@ -128,7 +129,7 @@ def _sound() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Running:
-    """What a code found in the whole memories of a set: of faults of the key, and elsewhere."""
+    """What a code found in the whole memories of a set: of the faults of the key, and elsewhere."""
 
     code: str
     set: str
@@ -136,6 +137,7 @@ class Running:
     faults: int
     caught: int
     elsewhere: int
+    notes: int
     wrong: tuple[str, ...]
 
 
@@ -149,20 +151,27 @@ def running(name: str | None = None) -> list[Running]:
 
 
 def _running(code: str, name: str, memories: Sequence[dict[str, Any]]) -> Running:
-    faults, caught, elsewhere = 0, 0, 0
-    wrong: list[str] = []
+    faults, caught = 0, 0
+    elsewhere: list[Finding] = []
+    missed: list[str] = []
     for row in memories:
         text = row["content_full"]
-        starts = {each["words"]: text.index(each["words"]) for each in row["faults"] if each["code"] == code}
-        spans = [finding.span or (0, 0) for finding in audit("memories", [row], only=[code])]
-        hit = {(a, b): [w for w, at in starts.items() if a < at + len(w) and b > at] for a, b in spans}
-        found = {words for each in hit.values() for words in each}
-        faults += len(starts)
-        caught += len(found)
-        elsewhere += sum(not each for each in hit.values())
-        wrong += [f"missed: {row['id']} {words}" for words in starts if words not in found]
-        wrong += [f"elsewhere: {row['id']} {text[a:b]}" for (a, b), each in hit.items() if not each]
-    return Running(code, name, len(memories), faults, caught, elsewhere, tuple(wrong))
+        key = {each["words"]: text.index(each["words"]) for each in row["faults"] if each["code"] == code}
+        found = audit("memories", [row], only=[code])
+        caught_here = {
+            words for words, at in key.items() if any(_overlaps(each, at, at + len(words)) for each in found)
+        }
+        faults, caught = faults + len(key), caught + len(caught_here)
+        missed += [f"missed: {row['id']} {words}" for words in key if words not in caught_here]
+        elsewhere += [f for f in found if not any(_overlaps(f, at, at + len(words)) for words, at in key.items())]
+    notes = [each for each in elsewhere if each.severity == "note"]
+    wrong = missed + [f"{each.severity}: {each.row_id} {each.text}" for each in elsewhere]
+    return Running(code, name, len(memories), faults, caught, len(elsewhere) - len(notes), len(notes), tuple(wrong))
+
+
+def _overlaps(finding: Finding, start: int, end: int) -> bool:
+    first, last = finding.span or (0, 0)
+    return first < end and last > start
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -199,11 +208,12 @@ def _tell_running(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"rows": [vars(each) for each in measured]})
         return DONE
-    say(f"{'faults':>7} {'caught':>7} {'elsewhere':>10} {'memories':>9}  code and set")
+    say(f"{'faults':>7} {'caught':>7} {'elsewhere':>10} {'notes':>6} {'memories':>9}  code and set")
     for each in measured:
-        say(f"{each.faults:7} {each.caught:7} {each.elsewhere:10} {each.memories:9}  {each.code} {each.set}")
+        counts = f"{each.faults:7} {each.caught:7} {each.elsewhere:10} {each.notes:6} {each.memories:9}"
+        say(f"{counts}  {each.code} {each.set}")
         for line in each.wrong if arguments.wrong else ():
-            say(f"{'':>38}{line}")
+            say(f"{'':>45}{line}")
     return DONE
 
 
