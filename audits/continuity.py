@@ -121,6 +121,8 @@ _STEMS = {
     "grandfather": ("gran", "Gran"),
 }
 # An expression that begins with plain letters is found many times as quickly: what stands before them is asked after.
+# "It was not my dog," "she asked if that was my brother".
+_DENIED = re.compile(r"(?:\bnot|n['\u2019]t|\bif (?:that|this|it|he|she) (?:was|is|were))\s$")
 _KIN = re.compile(
     r"y (?<=\b[Mm]y )(?:(?:little|big|older|elder|younger|eldest|youngest|twin|baby|only|own) )?"
     r"(brother|sister|son|daughter|husband|wife|dog|cat)\b(?!-in-law|['\u2019]s (?:friend|class|school))"
@@ -274,6 +276,8 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
     for found in _KIN.finditer(text):
         kin, span = found[1], (found.start() - 1, found.end())
         if kin in reported or quoted.around(span[0]) is not None or _is_known(kin, facts, age):
+            continue
+        if _DENIED.search(text, max(0, span[0] - 20), span[0]):
             continue
         reported.add(kin)
         message = f"the ledger has no {kin} at {age}"

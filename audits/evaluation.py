@@ -35,6 +35,9 @@ FEWEST_WORDS = 4
 BIAS = "(bias)"
 """What every sentence weighs; such that one of more than 0 is a finding."""
 
+HOPELESS = -3.0
+"""A sentence whose words weigh less by themselves is no finding, whatever stands beside what."""
+
 NAME, NUMBER = "(name)", "(number)"
 
 _NAMED = 3
@@ -90,9 +93,9 @@ class Weights:
 
     def sentence(self, tokens: Sequence[str]) -> float:
         """Log-odds that a sentence of these tokens is of the kind."""
-        known = self.by_piece
-        runs = sum([known.get(run, 0.0) for run in _runs(tokens)])
-        return known[BIAS] + (sum(map(self.token, tokens)) + runs) / math.sqrt(len(tokens))
+        known, root = self.by_piece, math.sqrt(len(tokens))
+        weight = known[BIAS] + sum(map(self.token, tokens)) / root
+        return weight if weight < HOPELESS else weight + sum([known.get(run, 0.0) for run in _runs(tokens)]) / root
 
     def token(self, token: str) -> float:
         """What a token weighs by itself, whatever stands beside it."""

@@ -29,6 +29,15 @@ CHILD = 12
 FIELD_LIMITS = {"context": 60, "content_summary": 100}
 FIELD_TARGETS = {"context": (15, 30), "content_summary": (20, 40)}
 
+_TELLING_GENDER = (
+    persons.addressed_as_kin,
+    persons.spoken_of_by_parents,
+    persons.spoken_of,
+    persons.pointed_out,
+    persons.addressed_among_others,
+    persons.counted_in,
+    persons.called,
+)
 _LENGTHS = "HEART-BENCH appendix B.4 (5), Table 6"
 _FIELDS = "HEART-BENCH appendix B.4 (3)"
 _AGE = re.compile(r"\((?:age )?(\d{1,3})(?: years old)?\)")
@@ -66,10 +75,8 @@ def _of_row(
         yield from _lengths(subject)
     if "identity" in families:
         yield from naming.audit(subject, quoted, _names(subject, known))
-        yield from persons.addressed_as_kin(subject, quoted)
-        yield from persons.spoken_of_by_parents(subject, quoted)
-        yield from persons.spoken_of(subject, quoted)
-        yield from persons.addressed_among_others(subject, quoted)
+        for told in _TELLING_GENDER:
+            yield from told(subject, quoted)
     if "person" in families:
         yield from persons.told_in_third_person(subject, quoted)
     if "continuity" in families:

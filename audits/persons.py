@@ -177,7 +177,7 @@ def pointed_out(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
 
 
 def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
-    """ "Gentlemen, please," said to the protagonist and others; and "Good lad," said to the protagonist alone."""
+    """ "Gentlemen, please," said to the protagonist and others."""
     for number, span in enumerate(quoted.spans):
         found = _GROUP.search(quoted.text, *span)
         if found is None or addressing.speaks(quoted, number) == "I" or quoted.to_another(number):
@@ -188,17 +188,23 @@ def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Fin
         if _AND_WE.search(after) or _AND_WE.search(before):
             message = "a group with the protagonist in it is addressed by a word for one gender"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(1), message, _GENDERED)
+
+
+def counted_in(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "Ladies first," he says, and I go in. "We brothers," my brother says."""
     for number, span in enumerate(quoted.spans):
+        first, pair = _FIRST_IN.search(quoted.text, *span), _PAIR.search(quoted.text, *span)
+        if not first and not pair:
+            continue
         before, after = quoted.beside(number)
-        first = _FIRST_IN.search(quoted.text, *span)
-        pair = _PAIR.search(quoted.text, *span)
-        found = (
-            first if first and _I_GO.search(f"{before} {after}") else pair if pair and _OF_MINE.search(after) else None
-        )
+        found = first if first and _I_GO.search(f"{before} {after}") else pair if _OF_MINE.search(after) else None
         if found and addressing.speaks(quoted, number) != "I" and not quoted.to_another(number):
             message = "the protagonist is let in, or counted in, by a word for one gender"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
-    yield from pointed_out(subject, quoted)
+
+
+def called(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+    """ "Good lad," said to the protagonist."""
     for call in addressing.calls(quoted):
         message = "somebody calls the protagonist by a word for one gender"
         yield at_words(subject, "identity.gendered", "error", _FIELD, call.span, message, _GENDERED)

@@ -133,7 +133,7 @@ def _likelihood(strings: frozenset[str]) -> float:
 
 @functools.cache
 def _share(word: str) -> float:
-    """How often a word, or part of one, stands behind a space: by Zipf's law where it is frequent, else by its letters."""
+    """How often a word, or part of one, stands behind a space: by Zipf's law if it is frequent, else by its letters."""
     rank = _ranks().get(word)
     return 0.1 / rank if rank else math.prod([_LETTERS.get(sign, 1) / 1000 for sign in word])
 
