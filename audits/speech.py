@@ -24,7 +24,7 @@ _THOUGHT = re.compile(
     r"(?<![*\w])\*(?=\S)(?:[^*\s]+\s){3,60}[^*\s]+\*(?![*\w])|(?<![_\w])_(?=\S)(?:[^_\s]+\s){3,60}[^_\s]+_(?![_\w])"
 )
 
-_SAY = (
+SAY = (
     r"(?:say|said|says|(?:ask|answer|whisper|shout|yell|call|mumble|mutter|murmur|scream|blurt|manage|add|beg+|lie"
     r"|explain|insist|admit+|offer|suggest|repeat|snap+|type|text|announce|agree|protest|joke|promise|warn|hiss|sigh"
     r"|laugh|demand|continue|stammer|gasp|inquire|enquire|exclaim|return|remark|observe|growl|roar|bellow|groan|moan"
@@ -35,22 +35,22 @@ _SAY = (
     r"|wr(?:ote|ites?)|s[ai]ngs?|read (?:out|aloud)|put in|chim(?:es?|ed) in|br(?:oke|eaks?) in|cut(?:s)? in)"
 )
 _I_AFTER = re.compile(
-    rf"[\s,\u2014\u2013-]*(?:I(?:['\u2019]d| had| would)? (?:\w+ly |just |finally |only |also ){{0,2}}{_SAY}\b"
-    rf"|{_SAY} I\b)"
+    rf"[\s,\u2014\u2013-]*(?:I(?:['\u2019]d| had| would)? (?:\w+ly |just |finally |only |also ){{0,2}}{SAY}\b"
+    rf"|{SAY} I\b)"
 )
-_OTHER_AFTER = re.compile(rf"[\s,\u2014\u2013-]*(?:(?:[\w'\u2019]+ ){{1,3}}{_SAY}\b|{_SAY} (?!I\b)\w)")
+_OTHER_AFTER = re.compile(rf"[\s,\u2014\u2013-]*(?:(?:[\w'\u2019]+ ){{1,3}}{SAY}\b|{SAY} (?!I\b)\w)")
 _I_BEFORE = re.compile(
-    rf"\b(?:I(?:['\u2019]d| had| would)?|and|then) (?:[\w'\u2019]+ ){{0,2}}?{_SAY}\b[^.!?\n]{{0,50}}$"
+    rf"\b(?:I(?:['\u2019]d| had| would)?|and|then) (?:[\w'\u2019]+ ){{0,2}}?{SAY}\b[^.!?\n]{{0,50}}$"
 )
-_OTHER_BEFORE = re.compile(rf"(?:^|[\s,;])(?!I\b)[\w'\u2019]+ (?:\w+ly )?{_SAY}\b[^.!?\n]{{0,50}}$")
+_OTHER_BEFORE = re.compile(rf"(?:^|[\s,;])(?!I\b)[\w'\u2019]+ (?:\w+ly )?{SAY}\b[^.!?\n]{{0,50}}$")
 _I = re.compile(r"\bI\b")
 # "I hear Mama say," and "he says,": what leads in a quotation tells who speaks it.
 _LED = re.compile(
-    rf"(?:.*[\s(])?(?!(?:and|but|then|to|or|who|that)\b)([\w'\u2019]+) (?:\w+ly |just |only |then )?{_SAY}"
+    rf"(?:.*[\s(])?(?!(?:and|but|then|to|or|who|that)\b)([\w'\u2019]+) (?:\w+ly |just |only |then )?{SAY}"
     r"(?: \w+){0,4}?[,:]\s*$",
     re.DOTALL,
 )
-_INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{_SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
+_INVERTED = re.compile(rf"[\s,\u2014\u2013-]*{SAY} (?:(?:the|his|her|their|my|our|a|an) )?(?:\w+ly )?\w+")
 _SENTENCE = re.compile(r"[.!?\n]")
 PERSON = (
     r"(?:mother|father|mum|mom|dad|mama|papa|parents?|brothers?|sisters?|sons?|daughters?|twins?|child"
@@ -84,7 +84,7 @@ _HEARER = (
 _TO_OTHER = re.compile(
     rf"\b(?:(?:t(?:old|ells?)|ask(?:ed|s)?|praise[ds]|pat(?:ted|s)|scold(?:ed|s)|warn(?:ed|s)|pet(?:ted|s)|stroke[ds]"
     rf"|call(?:ed|s)|thank(?:ed|s)|greet(?:ed|s)|tease[ds]|beg(?:ged|s)|hug(?:ged|s)|remind(?:ed|s)|order(?:ed|s)"
-    rf"|kiss(?:ed|es)|{_SAY} (?:\w+ ){{0,2}}?(?:to|at)|about|(?:look|search|call|shout"
+    rf"|kiss(?:ed|es)|{SAY} (?:\w+ ){{0,2}}?(?:to|at)|about|(?:look|search|call|shout"
     rf"|wait|ask)(?:ed|ing|s)? for)"
     rf" (?:both |all )?{_HEARER}"
     rf"|(?:to|at|of|after|for) (?:him|her|them|(?:the|his|her|their|my|our|a|an|another|somebody|someone)"

@@ -10,11 +10,14 @@ import re
 
 from audits.framing import any_of, compiled, framed, lines, pattern, says
 from audits.names import Name, Names
-from audits.speech import PERSON, Quotations, meant_for_another
+from audits.speech import PERSON, SAY, Quotations, meant_for_another
 
 _BEFORE, _AFTER = 90, 130
 _REACH = 170
 _LETTER = 220
+_CALLS = tuple(",.!?\u2026\u2014")
+_SPEAKS = re.compile(rf"\b{SAY}\s+(?:[\w'\u2019-]+ )?$")
+_SAYS_IT = re.compile(rf"[\"\u201d\u2019'\u00bb]\s+{SAY}\s+(?:[\w'\u2019-]+ )?$")
 _SENTENCES = re.compile(r"[.!?\n]")
 _SALUTES = re.compile(r"(?:^|\n)[\W_]{0,3}(?:(?:my )?dear(?:est)?|hi|hello|hey) $", re.IGNORECASE)
 
@@ -22,7 +25,7 @@ _SALUTES = re.compile(r"(?:^|\n)[\W_]{0,3}(?:(?:my )?dear(?:est)?|hi|hello|hey) 
 def is_told(names: Names, name: Name) -> bool:
     """Whether the narrator tells that it is the name."""
     before, after = _sides(names, name)
-    if after.startswith(("'s", "\u2019s")):
+    if after.startswith(("'s", "\u2019s")) or _SAYS_IT.search(before):
         return False
     stated = framed("stated", name, before, after) or (name.capitals and framed("told", name, before, after))
     if not stated and (pattern("otherwise").match(after) or not framed("told", name, before, after)):
@@ -33,6 +36,9 @@ def is_told(names: Names, name: Name) -> bool:
 def is_called_without_marks(names: Names, name: Name) -> bool:
     """ "Sleep now, my Ada, she says" without quotation marks, and to the narrator."""
     before, after = _sides(names, name)
+    # "That evening Ada asked me" and "said Ada, not unkindly" tell of Ada.
+    if after[:1] not in _CALLS or _SPEAKS.search(before):
+        return False
     if not (name.given and pattern("tagged").match(after)) or not framed("called", name, before, after):
         return False
     return says("near_me", before, after) and not meant_for_another(after)

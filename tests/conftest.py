@@ -2,6 +2,8 @@
 
 import contextlib
 import functools
+import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,11 @@ from models.rehearsal.server import running
 from schemas.tables import Row, benchmark, record_schema
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Tests start the commands again and again: byte code, and the anchors kept with it, are made once, beside no code.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / ".pytest_cache/bytecode")
+sys.dont_write_bytecode = False
 
 # The same examples on every machine, and no deadline: machines are shared and slow at times.
 hypothesis.settings.register_profile("house", derandomize=True, database=None, deadline=None)
