@@ -22,6 +22,7 @@ FEWEST_CHARACTERS = 600
 _PARAGRAPH = re.compile(r"[^\n]+")
 _SENTENCE = re.compile(r"[.!?\n]")
 _SOON = 160
+_NEAR = 4
 _HEARS = re.compile(
     r"^(?:[^.!?\n]{0,80}[.!?])?[\s.,;:\u2014\u2013-]*(?:(?:and|but|so|then|at that|at first),? )?(?:I\b|[Mm]y \w+)"
 )
@@ -79,7 +80,7 @@ class Scene:
         turn = self.turns[at]
         if turn.mine:
             return False
-        if self.names_narrator(number) or any(map(_THEN_I.search, self._sides(turn))):
+        if self.names_narrator(number) or any(map(_THEN_I.search, self._sides(number))):
             return True
         before, behind = self._neighbours(at)
         if (before and before.mine) or (behind and behind.mine):
@@ -90,7 +91,7 @@ class Scene:
 
     def names_narrator(self, number: int) -> bool:
         """Whether the words round the quotations of a turn name the narrator: "he said to me", "taking my hand"."""
-        return any(map(_ME.search, self._sides(self.turns[self._turn_of(number)])))
+        return any(map(_ME.search, self._sides(number)))
 
     def from_afar(self, number: int) -> bool:
         """Whether somebody shouts or a voice calls, and nobody else is there to answer."""
@@ -99,7 +100,7 @@ class Scene:
         if turn.mine or any(self._neighbours(at)) or _ANOTHER.match(self._follows(turn)):
             return False
         start = self.quoted.spans[turn.numbers[0]][0]
-        return any(map(_AFAR.search, (self.quoted.text[max(0, start - _SOON) : start], *self._sides(turn))))
+        return any(map(_AFAR.search, (self.quoted.text[max(0, start - _SOON) : start], *self._sides(number))))
 
     def _alternated(self, turns: list[Turn]) -> list[Turn]:
         """Turns with those filled in that must be by the one of two speakers who has not just spoken."""
@@ -114,7 +115,11 @@ class Scene:
         return turns
 
     def _turn_of(self, number: int) -> int:
-        return next(at for at, turn in enumerate(self.turns) if number in turn.numbers)
+        return self._turns_of[number]
+
+    @functools.cached_property
+    def _turns_of(self) -> list[int]:
+        return [at for at, turn in enumerate(self.turns) for _ in turn.numbers]
 
     def _answers(self, one: Turn, other: Turn) -> bool:
         """Whether two turns follow each other, and a paragraph begins with the second, whichever that is."""
@@ -133,13 +138,14 @@ class Scene:
         last = self.quoted.spans[turn.numbers[-1]][1]
         return self.quoted.text[last : last + _SOON]
 
-    def _sides(self, turn: Turn) -> Iterator[str]:
-        """What stands round the quotations of a turn, in the sentences they belong to."""
+    def _sides(self, number: int) -> Iterator[str]:
+        """What stands round a quotation and those near it in its turn, in the sentences they belong to."""
         text, spans = self.quoted.text, self.quoted.spans
-        for number in turn.numbers:
-            start, end = spans[number]
-            low = max(start - _SOON, spans[number - 1][1] if number else 0)
-            high = min(end + _SOON, spans[number + 1][0] if number + 1 < len(spans) else len(text))
+        turn = self.turns[self._turn_of(number)].numbers
+        for each in range(max(turn.start, number - _NEAR), min(turn.stop, number + _NEAR + 1)):
+            start, end = spans[each]
+            low = max(start - _SOON, spans[each - 1][1] if each else 0)
+            high = min(end + _SOON, spans[each + 1][0] if each + 1 < len(spans) else len(text))
             yield _SENTENCE.split(text[low:start])[-1]
             yield _SENTENCE.split(text[end : max(end, high)])[0]
 
