@@ -2,7 +2,7 @@
 
 import pytest
 
-from perf.agreement import FOLDER, UNSEEN, agreement, labelled, pooled
+from perf.agreement import FOLDER, UNSEEN, agreement, labelled, pooled, running
 
 FITTED = 0.97
 LEAST_RECALL = {"identity.named": 0.9}  # a name is a name by who answers to it, which no frame tells for certain
@@ -40,3 +40,10 @@ def test_the_page_tells_how_well_what_nobody_fitted_is_found(unfitted):
     for found in unfitted:
         name = "**all codes**" if found is unfitted[-1] else f"`{found.code}`"
         assert f"| {name} | {found.precision:.3f} | {found.recall:.3f} | {found.cases:,} |" in page
+
+
+def test_the_page_tells_what_is_found_in_running_text_that_nobody_fitted():
+    page = (FOLDER.parents[2] / "docs/audits.md").read_text("utf-8")
+    for found in running(UNSEEN):
+        figures = f"{found.faults} | {found.caught} | {found.elsewhere} | {found.notes}"
+        assert f"| `{found.code}` | {figures} |" in page
