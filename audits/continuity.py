@@ -11,8 +11,10 @@ may be remembered: a sentence that says so ("I missed", "used to", "photograph o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ahocorasick_rs
@@ -26,114 +28,37 @@ FIELDS = ("content_full", "content_summary", "context")
 _RULE = "Anamnesis: life ledger"
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\n]")
-_PAST = re.compile(
-    r"\b(?:remember\w*|recall\w*|miss(?:ed|ing)?|mourn\w*|used to|had|hadn't|'d|\u2019d|late|dead|died|die|death"
-    r"|buried|burial|grave\w*|cemetery|funeral|ashes|urn|inherit\w*|belonged|photos?|photographs?|pictures? of"
-    r"|portrait"
-    r"|letters?|postcards?|diary|former|formerly|once|ago|ex|no longer|any ?more|gone|left|leave|memor\w+"
-    r"|thought of"
-    r"|think of|thinking of|dream\w*|before|since|anniversary|heard from|still alive|was alive|years|childhood|goodbye"
-    r"|never again|last words|wrote|writes?|named after|called after"
-    r"|like my|last (?:year|summer|winter|spring|autumn|time)"
-    r"|old (?:school|house|home|flat|job|street|place|teacher|friend))\b",
-    re.IGNORECASE,
-)
-_PLANS = re.compile(
-    r"\b(?:next|will|would|soon|going to|after the (?:summer|holidays)|start\w*|appl(?:y|ied|ication|ying)|interview\w*"
-    r"|hop(?:e|ed|ing)|dream\w*|plan\w*|want\w*|move|moving|view\w*|someday|one day|entrance|admission|offer\w*"
-    r"|accepted|enrol\w*)\b",
-    re.IGNORECASE,
-)
-_PLANNED_KINDS = frozenset({"school", "job", "home", "place"})
-# Names that are also words: only where a capital cannot come from the sentence or the calendar.
-_ALSO_WORDS = frozenset(
-    {
-        "april",
-        "may",
-        "june",
-        "august",
-        "will",
-        "rose",
-        "hope",
-        "grace",
-        "joy",
-        "mark",
-        "bill",
-        "faith",
-        "dawn",
-        "summer",
-        "art",
-        "frank",
-    }
-    | {
-        "penny",
-        "ivy",
-        "olive",
-        "iris",
-        "violet",
-        "ruby",
-        "pearl",
-        "amber",
-        "jade",
-        "sky",
-        "river",
-        "robin",
-        "jack",
-        "chance",
-        "chase",
-    }
-    | {
-        "grant",
-        "miles",
-        "rich",
-        "sue",
-        "pat",
-        "rob",
-        "drew",
-        "wade",
-        "autumn",
-        "hazel",
-        "heather",
-        "holly",
-        "daisy",
-        "lily",
-        "poppy",
-    }
-)
-_CALENDAR = re.compile(
-    r"\b(?:in|of|last|next|early|late|since|until|till|by|through|this|mid|from|to)[ -]$", re.IGNORECASE
-)
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-_RELATIVES: Mapping[str, re.Pattern[str]] = {
-    role: re.compile(rf"\b(?:{words})\b")
-    for role, words in {
-        "mother": "[Mm]y (?:own )?(?:mother|mum|mom|mummy|mommy|mama)|Mum|Mom|Mummy|Mommy|Mama",
-        "father": "[Mm]y (?:own )?(?:father|dad|daddy|papa)|Dad|Daddy|Papa",
-        "grandmother": "[Mm]y (?:grandmother|grandma|gran|granny|nana|nan)|Grandma|Granny|Gran|Nana|Grandmother",
-        "grandfather": "[Mm]y (?:grandfather|grandpa|grandad|granddad)|Grandpa|Grandad|Granddad|Grandfather",
-    }.items()
+
+def _any(name: str) -> str:
+    """The words of a name in ``continuity.toml``, as one expression."""
+    return f"(?:{'|'.join(_DATA['words'][name])})"
+
+
+_PAST = re.compile(rf"\b{_any('past')}\b", re.IGNORECASE)
+_PLANS = re.compile(rf"\b{_any('plans')}\b", re.IGNORECASE)
+_ALIVE = re.compile(rf"[\w ,'\u2019-]{{0,12}}?\b{_any('alive')}\b")
+_CALENDAR = re.compile(rf"\b{_any('calendar')}[ -]$", re.IGNORECASE)
+_ALSO_WORDS = frozenset(_DATA["words"]["also_words"])
+_PLANNED_KINDS = frozenset({"school", "job", "home", "place"})
+
+_RELATIVES: Mapping[str, tuple[Sequence[str], re.Pattern[str]]] = {
+    role: (
+        words["parts"],
+        re.compile(rf"\b(?:[Mm]y (?:own )?(?:{'|'.join(words['mine'])})|{'|'.join(words['alone'])})\b"),
+    )
+    for role, words in _DATA["relatives"].items()
 }
-# Parts of those words, of which one stands in every text that names the relative.
-_STEMS = {
-    "mother": ("mother", "mum", "mom", "mama", "Mum", "Mom", "Mama"),
-    "father": ("father", "dad", "papa", "Dad", "Papa"),
-    "grandmother": ("gran", "nan", "Gran", "Nana"),
-    "grandfather": ("gran", "Gran"),
-}
+"""Parts of the words for a relative, which are looked for first as that is quicker, and the words."""
+
+_KINDS: Mapping[str, str] = _DATA["kin"]
 # An expression that begins with plain letters is found many times as quickly: what stands before them is asked after.
+_KIN = re.compile(
+    rf"y (?<=\b[Mm]y )(?:{_any('which')} )?({'|'.join(_KINDS)})\b(?!-in-law|['\u2019]s (?:friend|class|school))"
+)
 # "It was not my dog," "she asked if that was my brother".
 _DENIED = re.compile(r"(?:\bnot|n['\u2019]t|\bif (?:that|this|it|he|she) (?:was|is|were))\s$")
-_KIN = re.compile(
-    r"y (?<=\b[Mm]y )(?:(?:little|big|older|elder|younger|eldest|youngest|twin|baby|only|own) )?"
-    r"(brother|sister|son|daughter|husband|wife|dog|cat)\b(?!-in-law|['\u2019]s (?:friend|class|school))"
-)
-_KIN_KINDS = {"son": "child", "daughter": "child", "husband": "partner", "wife": "partner"}
-_ALIVE = re.compile(
-    r"[\w ,'\u2019-]{0,12}?\b(?:said|says|asked|asks|laughed|laughs|smiled|smiles|came|comes|walked|walks|looked|looks"
-    r"|took|takes|put|puts|handed|hands|poured|pours|nodded|nods|sat|sits|stood|stands|called|calls|shouted|whispered"
-    r"|whispers|opened|opens|told|tells|gave|gives|cooked|cooks|drove|drives|ran|runs|picked|picks|held|holds|pulled|shook"
-    r"|turned|turns|leaned|leans|went|goes|shrugged|sighed|sighs|waved|waves|knocked|is|wants|has)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -262,11 +187,10 @@ def _mention(
 
 def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -> Iterator[Finding]:
     text = quoted.text
-    facts = list(ledger.facts.values())
-    for role, words in _RELATIVES.items():
+    for role, (parts, words) in _RELATIVES.items():
         own = ledger.by_role.get(role, ())
         ended = [fact for fact in own if fact.get("ends_by") == "death"]
-        if ended and all(fact["to_age"] < age for fact in own) and any(stem in text for stem in _STEMS[role]):
+        if ended and all(fact["to_age"] < age for fact in own) and any(part in text for part in parts):
             for found in words.finditer(text):
                 if _told_alive(text, found, quoted):
                     message = f"the {role} dies at {ended[-1]['to_age']}, the memory is of {age}"
@@ -275,7 +199,7 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
     reported: set[str] = set()
     for found in _KIN.finditer(text):
         kin, span = found[1], (found.start() - 1, found.end())
-        if kin in reported or quoted.around(span[0]) is not None or _is_known(kin, facts, age):
+        if kin in reported or quoted.around(span[0]) is not None or _is_known(kin, ledger.facts.values(), age):
             continue
         if _DENIED.search(text, max(0, span[0] - 20), span[0]):
             continue
@@ -290,9 +214,9 @@ def _told_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:
     return _ALIVE.match(text, found.end()) is not None and not _PAST.search(_sentence(text, found.span()))
 
 
-def _is_known(kin: str, facts: Sequence[Row], age: int) -> bool:
+def _is_known(kin: str, facts: Collection[Row], age: int) -> bool:
     """Whether the ledger has such a relative (or pet) up to this age; who is over may still be spoken of."""
-    kind = _KIN_KINDS.get(kin)
+    kind = _KINDS[kin]
     begun = [fact for fact in facts if fact["from_age"] <= age]
     if kind:
         return any(fact["kind"] == kind for fact in begun)

@@ -1,0 +1,87 @@
+"""Memories and the life ledger: what a sentence, a season or a quotation excuses."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from audits import audit
+
+SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())
+MAY = {"fact_id": "LED_04_011", "kind": "friend", "role": "friend", "name": "May", "from_age": 41, "to_age": 50}
+CALLED_MAY = {"character_id": "CHAR_04", "ends_by": None, "detail": "", "linked_to": [], **MAY}
+
+
+def found(text, age=24):
+    """Codes and words of what is found in a memory of CHAR_04; listing names is not asked for."""
+    row = {"id": "MEM_04_0001", "character_id": "CHAR_04", "age": age, "ledger_refs": [], "content_full": text}
+    findings = audit("memories", [row], {"ledgers": [*SOUND["ledgers"], CALLED_MAY]}, only=["continuity"])
+    return [(each.code.split(".")[1], each.text) for each in findings if each.code != "continuity.unlisted"]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("Knut gave me the hammer.", [("dead", "Knut")]),
+        ("The hammer had been a gift. Knut gave it to me.", [("dead", "Knut")]),
+        ("I remembered how Knut gave me the hammer.", []),
+        ("It was Knut's grave.", []),
+        ("Grandpa said that I could keep it.", [("dead", "Grandpa")]),
+        ("My own grandfather poured the tea.", [("dead", "My own grandfather")]),
+        ("I took my grandfather's hammer.", []),
+        ('"My grandfather said so," she told us.', []),
+        ("My mother handed me the hammer.", []),
+    ],
+)
+def test_the_dead_are_remembered_and_do_nothing(text, codes):
+    assert found(text) == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("I was going to start at Wolferton Games.", []),
+        ("I sat at my desk at Wolferton Games.", [("early", "Wolferton Games")]),
+        ("I want to meet Kenji soon.", [("early", "Kenji")]),
+    ],
+)
+def test_a_job_may_be_planned_for_the_next_year_and_a_friend_may_not(text, codes):
+    assert found(text) == codes
+
+
+def test_what_is_two_years_off_is_not_planned():
+    assert found("I was going to start at Wolferton Games.", age=23) == [("early", "Wolferton Games")]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("It was the last week of May, and it rained.", []),
+        ("May it rain. May was wet.", []),
+        ("Then I saw May with a bucket.", [("early", "May")]),
+        ("Then I saw Mayfield Road and Kenjiro.", []),
+    ],
+)
+def test_a_name_that_is_a_word_counts_where_its_capital_is_its_own(text, codes):
+    assert found(text) == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("My brother held the ladder. My brother laughed.", [("invented", "My brother")]),
+        ("I fed my little dog.", [("invented", "my little dog")]),
+        ("My younger sister held the ladder.", []),
+        ("My brother-in-law held the ladder, and my son's friend, too.", []),
+        ("It was not my dog. He asked if that was my wife.", []),
+        ('"My husband is here," she said.', []),
+        ("Her brother held the ladder; so did Amy brother.", []),
+    ],
+)
+def test_a_relative_that_the_ledger_lacks_is_invented(text, codes):
+    assert found(text) == codes
+
+
+def test_without_a_ledger_nothing_is_said():
+    row = {"id": "MEM_05_0001", "character_id": "CHAR_05", "age": 24, "content_full": "Knut gave it to my brother."}
+    assert audit("memories", [row], SOUND, only=["continuity"]) == []
