@@ -1,10 +1,13 @@
 """Patterns are data, and these tests are what holds them: every sentence of every file, anchors, spans, bait."""
 
+import functools
+import random
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from drawing import drawn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,31 +17,38 @@ from audits.patterns import Matcher
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "audits/patterns"
-OWN = [pytest.param(c, p, id=f"{c.code}-{p.name}") for c in criteria().values() for p in c.patterns if p.hits]
+each_criterion = pytest.mark.parametrize("code", criteria())
 
 
-def names(criterion, text):
-    return [match.name for match in Matcher([criterion]).scan([text])]
+@functools.cache
+def matcher_of(code):
+    return Matcher([criteria()[code]])
 
 
-@pytest.mark.parametrize(("criterion", "pattern"), OWN)
-def test_every_hit_of_a_pattern_is_hit_by_it(criterion, pattern):
-    found = Matcher([criterion]).scan(list(pattern.hits))
-    hit = {match.text for match in found if match.name == pattern.name}
-    assert [text for number, text in enumerate(pattern.hits) if number not in hit] == []
+def own(code):
+    return [pattern for pattern in criteria()[code].patterns if pattern.hits]
 
 
-@pytest.mark.parametrize(("criterion", "pattern"), OWN)
-def test_no_miss_of_a_pattern_is_hit_by_any_pattern_of_its_criterion(criterion, pattern):
-    found = Matcher([criterion]).scan(list(pattern.misses))
-    assert [(match.name, pattern.misses[match.text]) for match in found] == []
+@each_criterion
+def test_every_hit_of_a_pattern_is_hit_by_it(code):
+    for pattern in own(code):
+        hit = {match.text for match in matcher_of(code).scan(pattern.hits) if match.name == pattern.name}
+        assert [text for number, text in enumerate(pattern.hits) if number not in hit] == [], pattern.name
 
 
-@pytest.mark.parametrize(("criterion", "pattern"), OWN)
-def test_a_pattern_has_25_hits_and_25_misses_and_none_is_both(criterion, pattern):
-    assert len(set(pattern.hits)) >= 25
-    assert len(set(pattern.misses)) >= 25
-    assert not set(pattern.hits) & set(pattern.misses)
+@each_criterion
+def test_no_miss_of_a_pattern_is_hit_by_any_pattern_of_its_criterion(code):
+    for pattern in own(code):
+        found = matcher_of(code).scan(pattern.misses)
+        assert [(match.name, pattern.misses[match.text]) for match in found] == [], pattern.name
+
+
+@each_criterion
+def test_a_pattern_has_25_hits_and_25_misses_and_none_is_both(code):
+    for pattern in own(code):
+        assert len(set(pattern.hits)) >= 25, pattern.name
+        assert len(set(pattern.misses)) >= 25, pattern.name
+        assert not set(pattern.hits) & set(pattern.misses), pattern.name
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
@@ -46,30 +56,30 @@ def test_the_name_of_a_file_is_its_code(path):
     assert tomllib.loads(path.read_text("utf-8"))["code"] == path.stem
 
 
-@pytest.mark.parametrize("pattern", [pytest.param(p.values[1], id=p.id) for p in OWN])
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_an_expression_matches_nothing_without_an_anchor(pattern, data):
-    expression = data.draw(st.sampled_from(pattern.expressions))
-    text = data.draw(st.from_regex(expression.source, alphabet=st.characters(codec="latin-1")))
-    for found in re.finditer(expression.source, text):
-        around = text[max(0, found.start() - 12) : found.end() + 12]
-        assert any(anchor in around for anchor in expression.anchors), around
+@each_criterion
+def test_an_expression_finds_what_re_finds_at_every_place_and_nothing_without_an_anchor(code):
+    every, matched = list(criteria()[code].anchored()), 0
+    for pattern, expression, anchors in every:
+        searched = re.compile(expression.source)
+        for text in texts_like(expression.source, pattern.hits):
+            found = set()
+            for anchor in (each for each in anchors if each in text):
+                for place in (place for place in range(len(text)) if text.startswith(anchor, place)):
+                    matches = expression.matches_at(text, 0, len(text), place, anchors[anchor])
+                    found |= {each.span() for each in matches}
+            wanted = {each.span() for place in range(len(text)) if (each := searched.match(text, place))}
+            assert found == wanted, (expression.source, text)
+            matched += bool(wanted)
+    assert matched > 2 * len(every)  # of five texts each
 
 
-@pytest.mark.parametrize("pattern", [pytest.param(p.values[1], id=p.id) for p in OWN])
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_an_expression_finds_what_re_finds_at_every_place(pattern, data):
-    expression = data.draw(st.sampled_from(pattern.expressions))
-    like = st.from_regex(expression.source, alphabet=st.characters(codec="latin-1"))
-    text = "".join(data.draw(st.lists(like | st.sampled_from(pattern.hits).map(str.lower) | st.text(max_size=3))))
-    found = set()
-    for anchor, lead in expression.anchors.items():
-        for place in (place for place in range(len(text)) if text.startswith(anchor, place)):
-            found |= {each.span() for each in expression.matches_at(text, 0, len(text), place, lead)}
-    searched = re.compile(expression.source)
-    assert found == {each.span() for place in range(len(text)) if (each := searched.match(text, place))}
+def texts_like(expression, hits):
+    """Texts that an expression may match: four alone, and one with a second, a sentence and odd letters beside it."""
+    chance = random.Random(expression)
+    yield from (" " * chance.randint(0, 1) + drawn(expression, chance) + " " for _ in range(4))
+    letters = "".join(chance.choices("aiy '.\né", k=2))
+    parts = [drawn(expression, chance), drawn(expression, chance), chance.choice(hits).lower(), letters]
+    yield "".join(chance.sample(parts, k=len(parts)))
 
 
 SENTENCES = [
@@ -131,7 +141,7 @@ def test_a_span_points_at_words_that_fold_to_what_was_matched(matcher, text):
     ["Yèars ago… İ said. \U0001f600 Years later, I knew.", "İİİ. “Ça va.” Years later I knew.", "a\u0301 years  later"],
 )
 def test_a_span_is_true_beside_characters_that_fold_to_more_or_stand_outside_the_basic_plane(text):
-    (match,) = [m for m in Matcher([criteria()["perspective.future"]]).scan([text]) if m.name == "years_later"]
+    (match,) = [m for m in matcher_of("perspective.future").scan([text]) if m.name == "years_later"]
     assert fold(text[match.start : match.end]).text == "years later"
 
 
