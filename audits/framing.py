@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from audits.names import Name
-from audits.speech import PERSON
+from audits.turns import WORDS as TALK
+from audits.wording import Wording
 
-_FILE = Path(__file__).with_name("naming.toml")
+WORDS = Wording("naming", with_words_of=TALK)
+
+# The slice behind a name has no edge.
+_EDGE = re.compile(r"^\\b")
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,12 @@ class _Frame:
 
 def framed(when: str, name: Name, before: str, after: str) -> bool:
     """Whether a name stands in a frame of that kind."""
-    return any(frame.holds(name, before, after) for frame in _frames(when))
-
-
-def pattern(what: str) -> re.Pattern[str]:
-    """What is looked for under that name."""
-    return compiled(str(_data()[what]))
-
-
-def says(what: str, *texts: str) -> bool:
-    """Whether one of some texts has what is looked for under that name."""
-    return any(map(pattern(what).search, texts))
+    return any(frame.holds(name, before, after) for frame in _frames()[when])
 
 
 def lines(what: str) -> list[str]:
     """The lines of what is avowed "near" a name, or only "far" from it."""
-    return [f"(?i:{line})" for line in _data()["avowed"][what].strip().splitlines()]
+    return [f"(?i:{line})" for line in WORDS.data["avowed"][what].strip().splitlines()]
 
 
 def any_of(name: Name) -> str:
@@ -71,30 +62,14 @@ def compiled(source: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _frames(when: str) -> tuple[_Frame, ...]:
-    """The frames of a kind; those with the same words behind the name are one."""
-    every = _data()["frames"].items()
-    return tuple(
-        _Frame("|".join(before), f"(?i:{after})", needs) for (kind, needs, after), before in every if kind == when
-    )
-
-
-@functools.cache
-def _data() -> dict[str, Any]:
-    """``naming.toml``: frames, and what is looked for round them by name."""
-    raw = tomllib.loads(_FILE.read_text("utf-8"))
-    parts = {**raw["parts"], "person": PERSON, "reacts": raw["reactions"]["reacts"]}
-
-    def full(line: str) -> str:
-        return re.sub(r"\{([a-z]+)\}", lambda part: f"(?:{full(parts[part[1]])})", line)
-
-    frames: dict[tuple[str, str, str], list[str]] = {}
-    for entry in raw["frames"]:
+def _frames() -> dict[str, list[_Frame]]:
+    """The frames by kind; those with the same words behind the name are one."""
+    joined: dict[tuple[str, str, str], list[str]] = {}
+    for entry in WORDS.data["frames"]:
         for line in entry["expressions"].strip().splitlines():
-            before, after = full(line).split("NAME", 1)
-            after = re.sub(r"^\\b", r"(?!\\w)", after)  # the slice behind a name has no edge
-            frames.setdefault((entry["when"], entry["needs"], after), []).append(before)
-    said = {k: "|".join(map(full, v)) if isinstance(v, list) else full(v) for k, v in raw["reactions"].items()}
-    written = {k: f"(?i:{full(v)})" for k, v in raw["written"].items()}
-    written["signs"] = rf"(?i:\b(?:{raw['written']['signs']})\b(?!['\u2019]| of it\b))"
-    return {**said, **written, "avowed": raw["avowed"], "frames": frames}
+            before, after = WORDS.filled(line).split("NAME", 1)
+            joined.setdefault((entry["when"], entry["needs"], _EDGE.sub(r"(?!\\w)", after)), []).append(before)
+    frames: dict[str, list[_Frame]] = {}
+    for (when, needs, after), ahead in joined.items():
+        frames.setdefault(when, []).append(_Frame("|".join(ahead), f"(?i:{after})", needs))
+    return frames

@@ -1,6 +1,7 @@
-"""Which quotation marks of a paragraph belong together.
+"""Which stretches of a text stand in quotation marks, or are marked as thought.
 
 Marks of several languages, straight and curly, nested; a single mark is told from an apostrophe by its neighbours.
+Who speaks is ``audits.turns``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 Span = tuple[int, int]
+
+_MARKS = re.compile("[\"'\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019]")
+_PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
+# A whole clause between asterisks or underscores is a thought; a word or two are stress.
+_THOUGHT = re.compile(
+    r"(?<![*\w])\*(?=\S)(?:[^*\s]+\s){3,60}[^*\s]+\*(?![*\w])|(?<![_\w])_(?=\S)(?:[^_\s]+\s){3,60}[^_\s]+_(?![_\w])"
+)
 
 _PAIRS = {"\u201c": "\u201d", "\u00ab": "\u00bb", "\u300c": "\u300d", "\u300e": "\u300f", "\u201e": "\u201c\u201d"}
 _SINGLE = frozenset("'\u2018\u2019")
@@ -21,7 +29,50 @@ _AFTER_OPEN = frozenset('"\u201c\u2026(.')
 _STRONG = frozenset('.,!?\u2026\u2014\u2013-;:)"\u201d')
 
 
-def in_paragraph(text: str, marks: Sequence[int], start: int, end: int) -> list[Span]:
+def spans(text: str) -> list[Span]:
+    """Half-open ranges of quoted speech and marked thought, marks included, in order and disjoint.
+
+    A mark that is opened and never closed counts for nothing, unless the next paragraph opens again
+    (speech carried over paragraphs): then it reaches to the paragraph's end.
+    """
+    marks = [found.start() for found in _MARKS.finditer(text)]
+    found: list[Span] = []
+    if marks:
+        gaps = [gap.span() for gap in _PARAGRAPH.finditer(text)] if "\n" in text else []
+        starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
+        first = 0
+        for start, end in zip(starts, ends, strict=True):
+            last = bisect_right(marks, end - 1, first)
+            if last > first:
+                found += _in_paragraph(text, marks[first:last], start, end)
+                first = last
+    if "*" in text or "_" in text:
+        found += [thought.span() for thought in _THOUGHT.finditer(text)]
+    return _merged(found)
+
+
+def around(ranges: Sequence[Span], place: int) -> int | None:
+    """The number of the ordered, disjoint range that a place lies in, or None."""
+    number = bisect_right(ranges, place, key=lambda span: span[0]) - 1
+    return number if number >= 0 and place < ranges[number][1] else None
+
+
+def inside(ranges: Sequence[Span], place: int) -> bool:
+    """Whether a place lies in one of the ordered, disjoint ranges."""
+    return around(ranges, place) is not None
+
+
+def _merged(found: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(found):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _in_paragraph(text: str, marks: Sequence[int], start: int, end: int) -> list[Span]:
     """The quotations of a paragraph whose marks, of either kind, stand at ``marks``."""
     after = text[end : end + 40].lstrip()
     following = after[:1]

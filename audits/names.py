@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audits.criteria import given_names
-from audits.scenes import FEWEST_CHARACTERS, Scene
 from audits.speech import Quotations
 
 _WORDS = Path(__file__).parent / "patterns"
@@ -78,7 +77,6 @@ class Names:
     def __init__(self, quoted: Quotations) -> None:
         self.quoted = quoted
         self.all = list(_names(quoted))
-        self.scene = Scene(quoted) if len(quoted.text) >= FEWEST_CHARACTERS else None
 
     @functools.cached_property
     def told(self) -> frozenset[str]:
@@ -89,10 +87,10 @@ class Names:
     @functools.cached_property
     def called(self) -> frozenset[str]:
         """Words of names that the narrator says aloud in a scene, which are those of others."""
-        if self.scene is None:
+        if not self.quoted.scene.is_wide:
             return frozenset()
         spoken = (name for name in self.all if name.number is not None)
-        return frozenset(word for name in spoken if self.scene.mine(name.number or 0) for word in name.words)
+        return frozenset(word for name in spoken if self.quoted.mine(name.number or 0) for word in name.words)
 
     def once(self, name: Name) -> bool:
         """Whether the text has no word of a name a second time, but right behind it."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from audits.framing import any_of, compiled, framed, pattern, says
+from audits.framing import WORDS, any_of, compiled, framed
 from audits.names import Name, Names, is_gendered_title
 from audits.reading import Subject, at_words
 from audits.speech import Quotations
@@ -60,12 +60,13 @@ def _is_certain(names: Names, name: Name) -> bool:
 
     In a scene of several people a call that nobody else is said to heed may be for any of them.
     """
-    if names.scene is None or is_told(names, name) or is_owned(names, name):
+    scene = names.quoted.scene
+    if not scene.is_wide or is_told(names, name) or is_owned(names, name):
         return True
     if name.number is None:
         near = names.quoted.text[max(0, name.start - _BEFORE) : name.end + _BEFORE]
-        return is_called_without_marks(names, name) or is_saluted(names, name) or says("of_mine", near)
-    return names.scene.names_narrator(name.number) or names.quoted.mine(name.number)
+        return is_called_without_marks(names, name) or is_saluted(names, name) or WORDS.says("of_mine", near)
+    return scene.names_me(name.number) or scene.mine(name.number)
 
 
 def _findings(subject: Subject, names: Names, name: Name) -> Iterator[Finding]:
@@ -93,7 +94,7 @@ def _is_said(names: Names, name: Name) -> bool:
     called = framed("called", name, body_before, body_after) and not (
         framed("spoken_of", name, body_before, body_after)
         or _says_of(name, body_before, body_after)
-        or (names.scene and pattern("third").match(body_after))
+        or (quoted.scene.is_wide and WORDS["third"].match(body_after))
     )
     presented = framed("presented", name, body_before, body_after)
     shown = not presented and framed("shown", name, body_before, body_after)
@@ -102,13 +103,13 @@ def _is_said(names: Names, name: Name) -> bool:
     if not (called or presented or shown or alone or young):
         return False
     before, after = _around(quoted, number)
-    if says("titles_of_works", before) or (called and _listed_before(body_before, name)):
+    if WORDS.says("titles_of_works", before) or (called and _listed_before(body_before, name)):
         return False
-    if says("we_say", after[:40]) or (alone and _answers_me(quoted, number)):
+    if WORDS.says("we_say", after[:40]) or (alone and _answers_me(quoted, number)):
         return False
-    if says("called_me", after) and (alone or young):
+    if WORDS.says("called_me", after) and (alone or young):
         return True
-    if says("another", after) or says("another_comes", before) or not _is_heard(names, name):
+    if WORDS.says("another", after) or WORDS.says("another_comes", before) or not _is_heard(names, name):
         return False
     if called or (young and quoted.to_me(number)):
         return not quoted.to_another(number) and not _is_cared_for(quoted, number)
@@ -121,13 +122,13 @@ def _is_said_by_me(quoted: Quotations, name: Name, before: str, after: str) -> b
     number = name.number or 0
     if _SPELLED.fullmatch(name.words[0]) or (not before.strip("\"'\u201c\u2018") and _repeated(name, after)):
         return True
-    if name.given and says("myself", *quoted.beside(number)):
+    if name.given and WORDS.says("myself", *quoted.scene.beside(number)):
         return framed("called", name, before, after)
     start = quoted.spans[number][0]
     if not framed("answered", name, before, after) or name.start - start > 40:
         return False
     asked = quoted.spans[max(0, number - 2)][0] - 30 if number else start - 2 * _BEFORE
-    return says("asked", quoted.text[max(0, asked) : start])
+    return WORDS.says("asked", quoted.text[max(0, asked) : start])
 
 
 def _repeated(name: Name, after: str) -> bool:
@@ -137,8 +138,8 @@ def _repeated(name: Name, after: str) -> bool:
 
 def _is_heard(names: Names, name: Name) -> bool:
     """Whether it is said to the narrator, as far as a scene tells."""
-    scene, number = names.scene, name.number or 0
-    if scene is None or scene.to_narrator(number):
+    scene, number = names.quoted.scene, name.number or 0
+    if not scene.is_wide or scene.hearer(number, (name.first, name.end)) == "me":
         return True
     return names.once(name) and (scene.from_afar(number) or is_saluted(names, name))
 
@@ -146,8 +147,8 @@ def _is_heard(names: Names, name: Name) -> bool:
 def _is_cared_for(quoted: Quotations, number: int) -> bool:
     """ "Don't move, Ben." I have the tweezers, and he is trying not to cry."""
     start, end = quoted.spans[number]
-    alone = quoted.told(number) is None and not re.search(r"\w", quoted.text[:start])
-    return alone and pattern("i_with_another").match(quoted.text, end) is not None
+    alone = quoted.scene.turns.told(number) is None and not re.search(r"\w", quoted.text[:start])
+    return alone and WORDS["i_with_another"].match(quoted.text, end) is not None
 
 
 def _is_reacted_to(
@@ -155,14 +156,18 @@ def _is_reacted_to(
 ) -> bool:
     """Whether the narrator answers, or is looked at, when a name is said."""
     before, after = sides
-    answers = says("answer", after) or _next_is_yes(quoted, number)
+    answers = WORDS.says("answer", after) or _next_is_yes(quoted, number)
     if alone and not quoted.to_another(number):
-        return answers or (name.given and (says("mine", after) or says("mine_things", before)))
+        return answers or (name.given and (WORDS.says("mine", after) or WORDS.says("mine_things", before)))
     if not frame:
         return False
-    of_me = quoted.of_me(number) or says("looking", *quoted.beside(number)) or says("pointed_before", before)
-    of_me = of_me or pattern("blushes").match(quoted.text, _end_of_paragraph(quoted, number)) is not None
-    return of_me or answers or says("mine_things", before) or (frame == "presented" and says("mine", after))
+    of_me = (
+        quoted.of_me(number)
+        or WORDS.says("looking", *quoted.scene.beside(number))
+        or WORDS.says("pointed_before", before)
+    )
+    of_me = of_me or WORDS["blushes"].match(quoted.text, _end_of_paragraph(quoted, number)) is not None
+    return of_me or answers or WORDS.says("mine_things", before) or (frame == "presented" and WORDS.says("mine", after))
 
 
 def _end_of_paragraph(quoted: Quotations, number: int) -> int:
@@ -176,7 +181,7 @@ def _next_is_yes(quoted: Quotations, number: int) -> bool:
         return False
     low, high = quoted.spans[number + 1]
     near = low - quoted.spans[number][1] < _AFTER
-    return near and says("i_answer_first", quoted.text[low:high].lower())
+    return near and WORDS.says("i_answer_first", quoted.text[low:high].lower())
 
 
 def _fills(quoted: Quotations, name: Name) -> bool:
@@ -196,12 +201,12 @@ def _answers_me(quoted: Quotations, number: int) -> bool:
     if number == 0 or not quoted.mine(number - 1):
         return False
     start, end = quoted.spans[number - 1]
-    return says("asked", quoted.text[start:end])
+    return WORDS.says("asked", quoted.text[start:end])
 
 
 def _says_of(name: Name, *sides: str) -> bool:
     """Whether the one who calls a name tells something of its bearer, too."""
-    told = compiled(rf"\b{any_of(name)}{pattern('third').pattern}")
+    told = compiled(rf"\b{any_of(name)}{WORDS['third'].pattern}")
     return any(map(told.search, sides))
 
 

@@ -10,13 +10,14 @@ HEART-BENCH 3.2 (stage 3) and appendix G.2.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
 from audits import addressing
 from audits.reading import Subject, at_row, at_words
-from audits.speech import Quotations
+from audits.scenes import Scene
+from audits.speech import Quotations, Span
+from audits.turns import WORDS as TALK
+from audits.wording import Wording
 from schemas.findings import Finding
 
 _GENDERED = "HEART-BENCH 3.2 (stage 3), G.2"
@@ -28,178 +29,144 @@ FEWEST_WORDS = 40
 FEWEST_FIRST = 1 / 100
 """The share of "I", "my" and "we" below which a narrative is not in the first person; usual are six of a hundred."""
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_FIELD = "content_full"
 
-
-def _made(name: str, flags: int = 0) -> re.Pattern[str]:
-    """The expressions of a name in ``persons.toml``, as one."""
-    words = {name: each.replace("\n", "") for name, each in _DATA["words"].items()}
-    return re.compile(
-        "|".join(re.sub(r"<(\w+)>", lambda part: words[part[1]], each) for each in _DATA["expressions"][name]), flags
-    )
-
-
+_WORDS = Wording("persons", with_words_of=TALK)
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019][A-Za-z]+)?")
 _FIRST = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?:'(?:m|d|ve|ll|re|s))?")
-_KIN = _made("kin", re.IGNORECASE)
-_KIN_IS_HERE = _made("kin_is_here", re.IGNORECASE)
-_TO_ME = _made("to_me")
-_TENDED = _made("tended")
-_CHILDREN = _made("children", re.IGNORECASE)
-_NEAR_CHILDREN = _made("near_children")
-_ITS_PARENT = _made("its_parent")
-_MY_PARENT = _made("my_parent")
-_THEIR_CHILD = _made("their_child")
-_SIBLING = re.compile(r"\b(?:sisters?|brothers?|cousins?|twins?|siblings?|stepsister|stepbrother)\b")
-_I = re.compile(r"\b(?:I|me|my)\b")
-_CHILD = _made("my_child")
-_SPOKEN_OF = _made("spoken_of", re.IGNORECASE)
-_LOOKED_AT = _made("looked_at", re.IGNORECASE)
-_HANDLED = _made("handled")
-_TURNED_TO_ME = _made("turned_to_me")
-_PAIR = _made("pair", re.IGNORECASE)
-_OF_MINE = _made("of_mine")
-_FIRST_IN = _made("first_in", re.IGNORECASE)
-_I_GO = _made("i_go")
-_THAT_IS_ME = _made("that_is_me")
-# No match of it is without one of these; looking for them is quicker.
+_SHE_OR_HE = re.compile(r"\s*(?:s?he|they)\b")
+_BED = re.compile(r"\b(?:over|above|beside|by) my (?:bed|cot|crib|pram)\b")
+_SENTENCES = re.compile(r"[.!?] ")
+_EARLIER = 250
+# No match of that_is_me is without one of these; looking for them is quicker.
 _IS_ME = ("'s me", "\u2019s me", " is me", " was me", "ning me", "eans me", "eant me")
-_OTHER_ONES = _made("other_ones")
-_ONE_OF_THEM = _made("one_of_them", re.IGNORECASE)
-_EITHER = re.compile(r"\b(?:he|him)\b.*\b(?:she|her)\b|\b(?:she|her)\b.*\b(?:he|him)\b", re.IGNORECASE | re.DOTALL)
-_GROUP = _made("group", re.IGNORECASE)
-_FROM_A_BOX = _made("from_a_box", re.IGNORECASE)
-_AND_WE = _made("and_we")
-_HEEDED = re.compile(r"\s+I (?:looked|turned round|knelt|bent|crouched|lifted|picked|kissed|wiped)\b")
-
-
-_FIELD = "content_full"
 
 
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Mum, look!", said by the protagonist's own child."""
-    text = quoted.text
     message = "the protagonist's child calls the protagonist by a word for one gender"
     for number, span in enumerate(quoted.spans):
-        if home := _KIN_IS_HERE.search(text, span[0], span[1]):
-            if _said_by_a_child(quoted, number) and addressing.speaks(quoted, number) != "I":
-                yield at_words(subject, "identity.gendered", "error", _FIELD, home.span(), message, _GENDERED)
-            continue
-        for found in _KIN.finditer(text[span[0] + 1 : span[1]]):
-            heeded = _HEEDED.match(text, span[1]) is not None
-            if not (heeded or _said_by_a_child(quoted, number)) or addressing.speaks(quoted, number) == "I":
-                break
-            if quoted.to_another(number):
-                break
-            words = found.group().lstrip(" ,\"'\u201c\u2018")
-            end = span[0] + 1 + found.end()
-            yield at_words(subject, "identity.gendered", "error", _FIELD, (end - len(words), end), message, _GENDERED)
+        at = _called_as_kin(quoted, number, span)
+        if at:
+            yield at_words(subject, "identity.gendered", "error", _FIELD, at, message, _GENDERED)
 
 
-def _said_by_a_child(quoted: Quotations, number: int) -> bool:
+def _called_as_kin(quoted: Quotations, number: int, span: Span) -> Span | None:
+    """Where a word for the protagonist as kin stands in a quotation that a child says to the protagonist."""
+    home = _WORDS["kin_is_here"].search(quoted.text, *span)
+    found = home or _WORDS["kin"].search(quoted.text[span[0] + 1 : span[1]])
+    if found is None or quoted.mine(number):
+        return None
+    if home:
+        return home.span() if _said_by_a_child(quoted.scene, number) else None
+    if not (_WORDS["heeded"].match(quoted.text, span[1]) or _said_by_a_child(quoted.scene, number)):
+        return None
+    end = span[0] + 1 + found.end()
+    return None if quoted.to_another(number) else (end - len(found.group().lstrip(" ,\"'\u201c\u2018")), end)
+
+
+def _said_by_a_child(scene: Scene, number: int) -> bool:
     """Whether a child of the protagonist speaks, or one whom the protagonist looks after."""
-    before, after = quoted.beside(number)
-    if _ITS_PARENT.search(before) or _ITS_PARENT.search(after):
+    before, after = scene.beside(number)
+    around = f"{before} {after}"
+    if _WORDS.says("its_parent", before, after):
         return False
-    if any(_CHILD.search(side) or _TO_ME.search(side) for side in (before, after)):
-        return not re.search(
-            r"\b(?:my|our) (?:\w+ )?(?:sister|brother|cousin|twin)\b(?!['\u2019]s)", f"{before} {after}"
-        )
-    if _CHILDREN.search(f"{before} {after}") and _NEAR_CHILDREN.search(f"{before} {after}"):
+    if _WORDS.says("my_child", before, after) or _WORDS.says("to_me", before, after):
+        return not _WORDS.says("my_sibling", around)
+    if _WORDS.says("children", around) and _WORDS.says("near_children", around):
         return True
-    if _TENDED.search(after):
+    if _WORDS.says("tended", after):
         return True
-    start = quoted.spans[number][0]
-    paragraph = quoted.text[max(quoted.text.rfind("\n", 0, start) + 1, start - 120) : start]
-    if not _CHILD.search(paragraph) or _SIBLING.search(paragraph) or _ITS_PARENT.search(paragraph):
+    start = scene.spans[number][0]
+    paragraph = scene.text[max(scene.text.rfind("\n", 0, start) + 1, start - 120) : start]
+    if not _WORDS.says("my_child", paragraph) or any(
+        _WORDS.says(name, paragraph) for name in ("sibling", "its_parent")
+    ):
         return False
-    if re.match(r"\s*(?:s?he|they)\b", after):
+    if _SHE_OR_HE.match(after):
         return True
-    return (
-        not addressing.told_by(after) and _CHILD.search(re.split(r"[.!?] ", paragraph.rstrip(" .:,"))[-1]) is not None
+    return not TALK["other_says"].match(after) and _WORDS.says(
+        "my_child", _SENTENCES.split(paragraph.rstrip(" .:,"))[-1]
     )
 
 
 def spoken_of_by_parents(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "That's my daughter up there," said by or to the protagonist's parents, with no sibling about."""
+    message = "the protagonist's parents or others to them speak of a son or a daughter"
     for number, span in enumerate(quoted.spans):
-        found = _THEIR_CHILD.search(quoted.text, *span)
+        found = _WORDS["their_child"].search(quoted.text, *span)
         if found is None or quoted.mine(number):
             continue
-        before, after = quoted.beside(number)
-        around = f"{before} {after}"
-        if not _MY_PARENT.search(around) or _SIBLING.search(around) or not _I.search(_MY_PARENT.sub("", around)):
+        around = " ".join(quoted.scene.beside(number))
+        if not _WORDS.says("my_parent", around) or _WORDS.says("sibling", around):
             continue
-        theirs = re.search(r"(?:told|to|asked) (?:my|both|our|Mum|Mom|Dad|Mama|Papa)\b", around)
-        if found.group().startswith("your") == bool(theirs):
-            message = "the protagonist's parents or others to them speak of a son or a daughter"
+        with_me = _WORDS.says("i", _WORDS["my_parent"].sub("", around))
+        if with_me and found.group().startswith("your") == _WORDS.says("to_parents", around):
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 
 def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "She's my lawyer," he said, pointing at me."""
+    message = "others speak of the protagonist as of a woman or a man, and show whom they mean"
     for number, span in enumerate(quoted.spans):
-        found = _shown(quoted, number)
-        if found and addressing.speaks(quoted, number) != "I" and not _EITHER.search(quoted.text, *span):
-            message = "others speak of the protagonist as of a woman or a man, and show whom they mean"
+        found = _shown(quoted.scene, number)
+        if found and not quoted.mine(number) and not _WORDS["either"].search(quoted.text, *span):
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 
-def _shown(quoted: Quotations, number: int) -> re.Match[str] | None:
+def _shown(scene: Scene, number: int) -> re.Match[str] | None:
     """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
-    span = quoted.spans[number]
-    found = _SPOKEN_OF.search(quoted.text, *span)
+    span = scene.spans[number]
+    found = _WORDS["spoken_of"].search(scene.text, *span)
     if found is None:
         return None
-    before, after = quoted.beside(number)
-    if quoted.of_me(number) or _TURNED_TO_ME.search(before) or _TURNED_TO_ME.search(after):
+    before, after = scene.beside(number)
+    if scene.of_me(number) or _WORDS.says("turned_to_me", before, after):
         return found
-    if quoted.text[span[1] - 2] in ".!?" and not addressing.told_by(after):
+    if scene.text[span[1] - 2] in ".!?" and not TALK["other_says"].match(after):
         return None  # what follows is another sentence
-    if re.search(r"\b(?:over|above|beside|by) my (?:bed|cot|crib|pram)\b", after):
+    if _BED.search(after):
         return found
-    return _LOOKED_AT.search(quoted.text, *span) if _HANDLED.search(after) else None
+    return _WORDS["looked_at"].search(scene.text, *span) if _WORDS.says("handled", after) else None
 
 
 def pointed_out(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Her grandson has come. That's me." "The other nuns have gone up. I trim the candle." """
     text = quoted.text
-    for found in _THAT_IS_ME.finditer(text) if any(each in text for each in _IS_ME) else ():
+    for found in _WORDS["that_is_me"].finditer(text) if any(each in text for each in _IS_ME) else ():
         if quoted.around(found.start()) is None:
             message = "the protagonist is whom a word for one gender is said of"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
-    for found in _OTHER_ONES.finditer(text) if "he other " in text else ():
-        if quoted.around(found.start()) is None and not _ONE_OF_THEM.search(
-            text, max(0, found.start() - 250), found.start()
-        ):
+    for found in _WORDS["other_ones"].finditer(text) if "he other " in text else ():
+        told = _WORDS["one_of_them"].search(text, max(0, found.start() - _EARLIER), found.start())
+        if quoted.around(found.start()) is None and told is None:
             message = "the others of a group of one gender are told of, and nobody but the protagonist may be the one"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 
 def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Gentlemen, please," said to the protagonist and others."""
+    message = "a group with the protagonist in it is addressed by a word for one gender"
     for number, span in enumerate(quoted.spans):
-        found = _GROUP.search(quoted.text, *span)
-        if found is None or addressing.speaks(quoted, number) == "I" or quoted.to_another(number):
+        found = _WORDS["group"].search(quoted.text, *span)
+        if found is None or quoted.mine(number) or quoted.to_another(number):
             continue
-        before, after = quoted.beside(number)
-        if _FROM_A_BOX.search(before) or _FROM_A_BOX.search(after):
-            continue
-        if _AND_WE.search(after) or _AND_WE.search(before):
-            message = "a group with the protagonist in it is addressed by a word for one gender"
+        sides = quoted.scene.beside(number)
+        if _WORDS.says("and_we", *sides) and not _WORDS.says("from_a_box", *sides):
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(1), message, _GENDERED)
 
 
 def counted_in(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Ladies first," he says, and I go in. "We brothers," my brother says."""
+    message = "the protagonist is let in, or counted in, by a word for one gender"
     for number, span in enumerate(quoted.spans):
-        first, pair = _FIRST_IN.search(quoted.text, *span), _PAIR.search(quoted.text, *span)
+        first, pair = _WORDS["first_in"].search(quoted.text, *span), _WORDS["pair"].search(quoted.text, *span)
         if not first and not pair:
             continue
-        before, after = quoted.beside(number)
-        found = first if first and _I_GO.search(f"{before} {after}") else pair if _OF_MINE.search(after) else None
-        if found and addressing.speaks(quoted, number) != "I" and not quoted.to_another(number):
-            message = "the protagonist is let in, or counted in, by a word for one gender"
+        before, after = quoted.scene.beside(number)
+        i_go = first is not None and _WORDS.says("i_go", f"{before} {after}")
+        found = first if i_go else pair if _WORDS.says("of_mine", after) else None
+        if found and not quoted.mine(number) and not quoted.to_another(number):
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 import functools
 import re
 
-from audits.framing import any_of, compiled, framed, lines, pattern, says
+from audits.framing import WORDS, any_of, compiled, framed, lines
 from audits.names import Name, Names
-from audits.speech import PERSON, SAY, Quotations, meant_for_another
+from audits.scenes import meant_for_another
+from audits.speech import Quotations
+from audits.turns import WORDS as TALK
 
 _BEFORE, _AFTER = 90, 130
 _REACH = 170
 _LETTER = 220
 _CALLS = tuple(",.!?\u2026\u2014")
-_SPEAKS = re.compile(rf"\b{SAY}\s+(?:[\w'\u2019-]+ )?$")
-_SAYS_IT = re.compile(rf"[\"\u201d\u2019'\u00bb]\s+{SAY}\s+(?:[\w'\u2019-]+ )?$")
+_SPEAKS = TALK.made(r"\b{say}\s+(?:[\w'\u2019-]+ )?$")
+_SAYS_IT = TALK.made(r"[\"\u201d\u2019'\u00bb]\s+{say}\s+(?:[\w'\u2019-]+ )?$")
+_OF_MY_PEOPLE = TALK.made(r"\b[Mm]y (?:\w+ )?{person}\b[^.!?]*$")
 _SENTENCES = re.compile(r"[.!?\n]")
 _SALUTES = re.compile(r"(?:^|\n)[\W_]{0,3}(?:(?:my )?dear(?:est)?|hi|hello|hey) $", re.IGNORECASE)
 
@@ -28,9 +31,9 @@ def is_told(names: Names, name: Name) -> bool:
     if after.startswith(("'s", "\u2019s")) or _SAYS_IT.search(before):
         return False
     stated = framed("stated", name, before, after) or (name.capitals and framed("told", name, before, after))
-    if not stated and (pattern("otherwise").match(after) or not framed("told", name, before, after)):
+    if not stated and (WORDS["otherwise"].match(after) or not framed("told", name, before, after)):
         return False
-    return not says("roles", _SENTENCES.split(before)[-1] + "," + _SENTENCES.split(after)[0])
+    return not WORDS.says("roles", _SENTENCES.split(before)[-1] + "," + _SENTENCES.split(after)[0])
 
 
 def is_called_without_marks(names: Names, name: Name) -> bool:
@@ -39,9 +42,9 @@ def is_called_without_marks(names: Names, name: Name) -> bool:
     # "That evening Ada asked me" and "said Ada, not unkindly" tell of Ada.
     if after[:1] not in _CALLS or _SPEAKS.search(before):
         return False
-    if not (name.given and pattern("tagged").match(after)) or not framed("called", name, before, after):
+    if not (name.given and WORDS["tagged"].match(after)) or not framed("called", name, before, after):
         return False
-    return says("near_me", before, after) and not meant_for_another(after)
+    return WORDS.says("near_me", before, after) and not meant_for_another(after)
 
 
 def is_saluted(names: Names, name: Name) -> bool:
@@ -51,7 +54,11 @@ def is_saluted(names: Names, name: Name) -> bool:
     if not _SALUTES.search(text[start : name.start].replace('"', "\n").replace("\u201c", "\n")):
         return False
     before, after = text[max(0, start - _LETTER) : start], text[name.end : name.end + 3 * _LETTER]
-    return says("letter", before, after) and says("i_read", before, after) and not says("one_writes", before)
+    return (
+        WORDS.says("letter", before, after)
+        and WORDS.says("i_read", before, after)
+        and not WORDS.says("one_writes", before)
+    )
 
 
 def is_owned(names: Names, name: Name) -> bool:
@@ -84,13 +91,13 @@ def is_written(names: Names, name: Name) -> bool:
     before = text[low : name.start]
     if not (name.given or name.capitals or name.initialled):
         return False
-    joined = says("joined", before) or ((name.capitals or name.initialled) and says("initials", before))
-    if not joined and not (name.capitals and says("wrote", before)):
+    joined = WORDS.says("joined", before) or ((name.capitals or name.initialled) and WORDS.says("initials", before))
+    if not joined and not (name.capitals and WORDS.says("wrote", before)):
         return False
-    signs = list(pattern("signs").finditer(before))
+    signs = list(WORDS["signs"].finditer(before))
     after = text[name.end : name.end + 90].split("\n")[0]
     word_alone = name.capitals and not name.given
-    if not signs or (word_alone and not says("of_mine", before + name.words[0] + text[name.end : name.end + 60])):
+    if not signs or (word_alone and not WORDS.says("of_mine", before + name.words[0] + text[name.end : name.end + 60])):
         return False
     return any(_is_mine(names.quoted, low, sign, before, after, name) for sign in signs)
 
@@ -106,15 +113,15 @@ def _is_mine(quoted: Quotations, low: int, sign: re.Match[str], before: str, aft
         return False
     if re.search(r"[.!?][\"\u201d]? [\"\u201c]?(?:[A-Z]|$)", between):
         return False
-    if says("owned", ahead) or says("others", between) or pattern("otherwise").match(after):
+    if WORDS.says("owned", ahead) or WORDS.says("others", between) or WORDS["otherwise"].match(after):
         return False
-    if re.search(rf"\b[Mm]y (?:\w+ )?{PERSON}\b[^.!?]*$", ahead):
+    if _OF_MY_PEOPLE.search(ahead):
         return False
     if name.number is not None and (
-        quoted.to_another(name.number) or pattern("spoken").match(quoted.beside(name.number)[1])
+        quoted.to_another(name.number) or WORDS["spoken"].match(quoted.scene.beside(name.number)[1])
     ):
         return False
-    return says("first", ahead + between + after) and not says("another", after)
+    return WORDS.says("first", ahead + between + after) and not WORDS.says("another", after)
 
 
 def _sides(names: Names, name: Name) -> tuple[str, str]:

@@ -1,0 +1,211 @@
+"""Who speaks: of every quotation, whether the narrator says it, somebody else, or nothing tells.
+
+Three things tell, the first before the second and that before the third:
+
+1. the words beside it in its sentence: "I said", "said Mum", "He nods: …";
+2. its paragraph: who has just spoken goes on, unless nothing stands between, or somebody else does something;
+3. whose turn it is: two who talk take turns, a paragraph each. Where the narrator is told to be one of
+   those who talk, who has not spoken in the paragraph before speaks in this one.
+
+Used by ``audits.scenes`` alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from audits.marks import Span
+from audits.wording import Wording
+
+Who = Literal["I", "other"]
+
+WORDS = Wording("scenes")
+
+_PARAGRAPH = re.compile(r"[^\n]+")
+_SENTENCE = re.compile(r"[.!?\n]")
+_ENDED = re.compile(r"(?<=[.!?\u2026]) ")
+_STOPS = (".", "!", "?", "\u2026")
+_BESIDE = 70
+_FAR = 160
+_NEAR = 4
+"""Quotations of a turn that are looked at, on either side of one of it."""
+
+_RUN = 6
+"""Turns on either side that tell whose turn it is."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The quotations of one speaker in a paragraph."""
+
+    numbers: range
+    paragraph: int
+    told: Who | None
+
+
+class Turns:
+    """The turns of a text, each looked at when first asked for."""
+
+    def __init__(self, text: str, spans: Sequence[Span]) -> None:
+        self.text, self.spans = text, spans
+        self._told: dict[int, Who | None] = {}
+        self._of: dict[int, list[Turn]] = {}
+
+    def speaker(self, number: int) -> Who | None:
+        """Who speaks a quotation; None where nothing tells."""
+        turn = self.turn(number)
+        return turn.told or self._due(turn)
+
+    def told(self, number: int) -> Who | None:
+        """Who speaks a quotation by the words beside it."""
+        if number not in self._told:
+            self._told[number] = self._by_words(number)
+        return self._told[number]
+
+    def turn(self, number: int) -> Turn:
+        """The turn a quotation is of."""
+        return next(turn for turn in self._in_paragraph(self._at[number]) if number in turn.numbers)
+
+    def neighbours(self, number: int) -> tuple[int | None, int | None]:
+        """A quotation of the turn that it answers, and of the one that answers it."""
+        turn = self.turn(number)
+        first, last = turn.numbers[0] - 1, turn.numbers[-1] + 1
+        before = first if first >= 0 and self._next(first, turn.numbers[0]) else None
+        return before, last if last < len(self.spans) and self._answers(turn.numbers[-1], last) else None
+
+    def beside(self, number: int, reach: int = _BESIDE) -> tuple[str, str]:
+        """What stands before and after a quotation in its sentence and outside other quotations."""
+        start, end = self.spans[number]
+        low = max(start - reach, self.spans[number - 1][1] if number else 0)
+        high = min(end + reach, self.spans[number + 1][0] if number + 1 < len(self.spans) else len(self.text))
+        return _SENTENCE.split(self.text[max(0, low) : start])[-1], _SENTENCE.split(self.text[end : max(end, high)])[0]
+
+    def sides(self, number: int) -> Iterator[str]:
+        """What stands beside a quotation and those near it in its turn."""
+        turn = self.turn(number).numbers
+        for each in range(max(turn.start, number - _NEAR), min(turn.stop, number + _NEAR + 1)):
+            yield from self.beside(each, _FAR)
+
+    def behind(self, number: int) -> str:
+        """What stands behind the last quotation of a turn, over the end of the paragraph."""
+        last = self.spans[self.turn(number).numbers[-1]][1]
+        return self.text[last : last + _FAR]
+
+    def lead(self, number: int) -> str:
+        """What stands before a quotation in its paragraph, its last sentences, without other quotations."""
+        start = self.spans[number][0]
+        low = max(self._paragraphs[self._at[number]], start - _FAR)
+        parts, end = [], start
+        while number > 0 and self.spans[number - 1][1] > low:
+            number -= 1
+            parts.append(self.text[self.spans[number][1] : end])
+            end = self.spans[number][0]
+        parts.append(self.text[low : max(low, end)])
+        return " ".join(reversed(parts))
+
+    def _by_words(self, number: int) -> Who | None:
+        before, after = self.beside(number)
+        if WORDS["told_to_me"].search(before):
+            return "other"
+        if led := WORDS["led_in"].search(before):
+            return "I" if led[1] == "I" else "other"
+        if WORDS["i_say"].match(after):
+            return "I"
+        if self.text[self.spans[number][1] - 2] == "," and WORDS["i_do"].match(after):
+            return "I"
+        if WORDS["other_says"].match(after):
+            return "other"
+        first = WORDS.says("i", before)
+        if WORDS["i_say_before"].search(before):
+            return "I" if first or not WORDS["other_says_before"].search(before) else "other"
+        return "other" if WORDS["leads_in"].search(before) and not first else None
+
+    def _in_paragraph(self, paragraph: int) -> list[Turn]:
+        if paragraph not in self._of:
+            self._of[paragraph] = self._divided(paragraph)
+        return self._of[paragraph]
+
+    def _divided(self, paragraph: int) -> list[Turn]:
+        """The turns of a paragraph: a quotation without words that tell goes on with the last, or the next one."""
+        turns: list[Turn] = []
+        first = bisect_right(self._at, paragraph - 1)
+        for number in range(first, bisect_right(self._at, paragraph)):
+            last = turns[-1] if turns else None
+            told = self.told(number) or self._by_act(number, last)
+            if last and not self._abuts(number) and (told is None or last.told is None or told == last.told):
+                turns[-1] = Turn(range(last.numbers.start, number + 1), paragraph, last.told or told)
+            else:
+                turns.append(Turn(range(number, number + 1), paragraph, told))
+        return turns
+
+    def _by_act(self, number: int, last: Turn | None) -> Who | None:
+        """Who does something in the sentence right before a quotation."""
+        lead = self.lead(number).rstrip()
+        if not lead.endswith(_STOPS):
+            return None
+        sentence = _ENDED.split(lead)[-1]
+        if WORDS["other_acts"].match(sentence):
+            return "other"
+        # Alone it may be what the narrator does before a voice is heard.
+        return "I" if last and last.told == "other" and WORDS["i_act"].match(sentence) else None
+
+    def _due(self, turn: Turn) -> Who | None:
+        """Whose turn it is among those who talk, if the narrator is one of them."""
+        before, after = self._ahead(turn), self._behind(turn)
+        if "I" not in (*before, *after):
+            return None
+        if "I" in (before[0] if before else None, after[0] if after else None):
+            return "other"
+        due = {_alternating(told) for told in (before, after)} - {None}
+        return due.pop() if len(due) == 1 else None
+
+    def _ahead(self, turn: Turn) -> list[Who | None]:
+        told: list[Who | None] = []
+        while len(told) < _RUN and (number := turn.numbers[0]) and self._answers(number - 1, number):
+            turn = self.turn(number - 1)
+            told.append(turn.told)
+        return told
+
+    def _behind(self, turn: Turn) -> list[Who | None]:
+        told: list[Who | None] = []
+        while len(told) < _RUN and (number := turn.numbers[-1] + 1) < len(self.spans):
+            if not self._answers(number - 1, number):
+                break
+            turn = self.turn(number)
+            told.append(turn.told)
+        return told
+
+    def _next(self, first: int, second: int) -> bool:
+        return self._at[second] - self._at[first] <= 1
+
+    def _answers(self, first: int, second: int) -> bool:
+        """Whether two quotations of different turns follow each other with nothing told between."""
+        opens = self.spans[second][0] == self._paragraphs[self._at[second]]
+        return self._abuts(second) or (opens and self._next(first, second))
+
+    def _abuts(self, number: int) -> bool:
+        """Whether a quotation stands right behind another, which is somebody else's then."""
+        between = self.text[self.spans[number - 1][1] : self.spans[number][0]] if number else "\n"
+        return "\n" not in between and not between.strip(" \u2013\u2014-")
+
+    @functools.cached_property
+    def _paragraphs(self) -> list[int]:
+        return [found.start() for found in _PARAGRAPH.finditer(self.text)]
+
+    @functools.cached_property
+    def _at(self) -> list[int]:
+        """The paragraph of each quotation."""
+        return [bisect_right(self._paragraphs, start) - 1 for start, _ in self.spans]
+
+
+def _alternating(told: Sequence[Who | None]) -> Who | None:
+    """Who speaks, two taking turns, next to the turns of which is told who speaks them, the nearest first."""
+    for distance, who in enumerate(told, 1):
+        if who:
+            return who if distance % 2 == 0 else "I" if who == "other" else "other"
+    return None
