@@ -14,9 +14,8 @@ from __future__ import annotations
 import functools
 import math
 import re
-from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -43,7 +42,8 @@ NAME, NUMBER = "(name)", "(number)"
 _NAMED = 3
 _FIELD = "content_full"
 _SIZES = (4, 5)
-_TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|[,;:?!\u2013\u2014]")
+_MARKS = frozenset(",;:?!\u2013\u2014")
+_TOKEN = re.compile(rf"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|[{''.join(sorted(_MARKS))}]")
 
 
 def audit(subject: Subject, quoted: Quotations, spans: Sequence[Span], judged: Collection[Span]) -> Iterator[Finding]:
@@ -51,9 +51,13 @@ def audit(subject: Subject, quoted: Quotations, spans: Sequence[Span], judged: C
 
     ``judged`` are the spans that the patterns found: their sentences are judged already.
     """
-    criterion = criteria()[CODE]
-    for at, words in told(quoted, spans):
-        if weights().sentence(words) > 0 and not any(first < at[-1][1] and last > at[0][0] for first, last in judged):
+    criterion, told, known = criteria()[CODE], _told(quoted), weights()
+    for start, end in spans:
+        words = _tokens(told, start, end)
+        if not words or known.sentence(words) <= 0:
+            continue
+        at = [found.span() for found in _TOKEN.finditer(told, start, end)]
+        if not any(first < at[-1][1] and last > at[0][0] for first, last in judged):
             most = _heaviest(words)
             named = ", ".join(quoted.text[slice(*at[place])] for place in most)
             span = (at[most[0]][0], at[most[-1]][1])
@@ -61,27 +65,36 @@ def audit(subject: Subject, quoted: Quotations, spans: Sequence[Span], judged: C
             yield at_words(subject, CODE, criterion.severity, _FIELD, span, message, criterion.source)
 
 
-def told(quoted: Quotations, sentences: Sequence[Span]) -> Iterator[tuple[list[Span], list[str]]]:
-    """The narrator's own sentences that can be weighed: the places of their tokens, and these."""
-    text = quoted.text
-    at = [found.span() for start, end in quoted.gaps() for found in _TOKEN.finditer(text, start, end)]
-    starts = [start for start, _ in at]
-    for start, end in sentences:
-        own = at[bisect_left(starts, start) : bisect_left(starts, end)]
-        words = [_token(text[start:end], number > 0) for number, (start, end) in enumerate(own)]
-        if sum(map(_is_word, words)) >= FEWEST_WORDS:
-            yield own, words
+def told(quoted: Quotations, sentences: Sequence[Span]) -> Iterator[list[str]]:
+    """The tokens of each of the narrator's own sentences that can be weighed."""
+    text = _told(quoted)
+    return filter(None, (_tokens(text, start, end) for start, end in sentences))
+
+
+def _told(quoted: Quotations) -> str:
+    """The text with blanks for what is quoted, every character in its place."""
+    parts: list[str] = []
+    done = 0
+    for start, end in quoted.gaps():
+        parts += [" " * (start - done), quoted.text[start:end]]
+        done = end
+    return "".join(parts)
+
+
+def _tokens(told: str, start: int, end: int) -> list[str]:
+    """The tokens of a sentence; none where it has too few words to evaluate anything."""
+    found = _TOKEN.findall(told, start, end)
+    if len(found) < FEWEST_WORDS:
+        return []
+    words = [_token(found[0], False), *[_token(word, True) for word in found[1:]]]
+    return words if len([word for word in words if word not in _MARKS]) >= FEWEST_WORDS else []
 
 
 def _heaviest(words: Sequence[str]) -> list[int]:
     """The places of the words that say most for it, in order."""
     known = weights()
-    spoken = [place for place, word in enumerate(words) if _is_word(word)]
+    spoken = [place for place, word in enumerate(words) if word not in _MARKS]
     return sorted(sorted(spoken, key=lambda place: -known.token(words[place]))[:_NAMED])
-
-
-def _is_word(token: str) -> bool:
-    return token[0].isalpha() or token[0] == "("
 
 
 @dataclass(frozen=True)
@@ -89,7 +102,6 @@ class Weights:
     """Weights by piece of a sentence, in log-odds."""
 
     by_piece: Mapping[str, float]
-    _tokens: dict[str, float] = field(default_factory=dict, repr=False)
 
     def sentence(self, tokens: Sequence[str]) -> float:
         """Log-odds that a sentence of these tokens is of the kind."""
@@ -97,12 +109,10 @@ class Weights:
         weight = known[BIAS] + sum(map(self.token, tokens)) / root
         return weight if weight < HOPELESS else weight + sum([known.get(run, 0.0) for run in _runs(tokens)]) / root
 
-    def token(self, token: str) -> float:
+    @functools.cached_property
+    def token(self) -> Callable[[str], float]:
         """What a token weighs by itself, whatever stands beside it."""
-        weight = self._tokens.get(token)
-        if weight is None:
-            weight = self._tokens[token] = sum([self.by_piece.get(piece, 0.0) for piece in _pieces(token)])
-        return weight
+        return functools.cache(lambda token: sum([self.by_piece.get(piece, 0.0) for piece in _pieces(token)]))
 
 
 @functools.cache
@@ -119,6 +129,7 @@ def pieces(tokens: Sequence[str]) -> Iterator[str]:
     yield from _runs(tokens)
 
 
+@functools.cache  # texts have few different words, and many of each
 def _token(word: str, inside: bool) -> str:
     if word[0].isdigit():
         return NUMBER

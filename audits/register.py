@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ahocorasick_rs
+
 from audits.expressions import Expression
 from audits.reading import Subject, at_words
 from audits.speech import Quotations, Span
@@ -176,7 +178,15 @@ def is_said(text: str, start: int, found: re.Match[str]) -> bool:
 
 def _phrases(quoted: Quotations) -> Iterator[re.Match[str]]:
     text = quoted.text.lower()
-    for phrase in register().phrases:
-        if any(anchor in text for anchor in phrase.anchors):
-            found = phrase.matches(text, 0, len(text))
-            yield from (each for each in found if quoted.around(each.start()) is None)
+    phrases = register().phrases
+    automaton, held = _anchors()
+    for number in sorted({held[anchor] for anchor, _, _ in automaton.find_matches_as_indexes(text, overlapping=True)}):
+        found = phrases[number].matches(text, 0, len(text))
+        yield from (each for each in found if quoted.around(each.start()) is None)
+
+
+@functools.cache
+def _anchors() -> tuple[ahocorasick_rs.AhoCorasick, list[int]]:
+    """What finds the anchors of all phrases, and the number of the phrase that each is of."""
+    anchors = [(anchor, number) for number, phrase in enumerate(register().phrases) for anchor in phrase.anchors]
+    return ahocorasick_rs.AhoCorasick([anchor for anchor, _ in anchors]), [number for _, number in anchors]

@@ -76,7 +76,7 @@ def plain_sentences(rows: Iterable[Row]) -> list[Sentence]:
 
 def _told(text: str) -> Iterator[list[str]]:
     quoted = Quotations(text)
-    return (words for _, words in told(quoted, sentences(text, quoted.spans)))
+    return told(quoted, sentences(text, quoted.spans))
 
 
 def best() -> Weights:
