@@ -1,7 +1,7 @@
 """``format.*``: what a reader of a row would stumble over before reading it as text.
 
 Whether a row fits its schema is the validators' business. Here are fields that are missing, of
-another type or blank, characters that no narrative has, left-overs of prompts and ids, a script
+another type or blank, characters that no narrative has, left-overs of prompts and ids (``shape.toml``), a script
 the patterns cannot read, and values of a memory that contradict each other. A row is anybody's:
 nothing raises.
 """
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from audits.reading import Subject, at_row, at_words
@@ -38,16 +40,17 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_RESIDUE = re.compile(
-    r"={2,3}\s?MEM_\w{1,40}\s?={2,3}|-{2,3}\s?content_full\s?-{2,3}|\{\{?[A-Za-z_][\w.]{0,40}\}?\}|\[(?:NAME|INSERT|PLACEHOLDER|TODO|NAME)[^\]\n]{0,40}\]"
-    r"|```|<\|[A-Za-z_]{1,20}\|>|\b(?:MEM|LED|SCN|CHAR)_[0-9A-Z]{2,}\w{0,40}",
-)
-_RESIDUE_SIGNS = ("_", "{", "[", "`", "<")
-"""One of these stands in every residue; looking for them is quicker by far."""
 _LETTER = re.compile(r"[^\W\d_]")
 _NOT_LATIN = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 _WORDS_JUDGED = 20
+
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["residue"]
+_SIGNS = tuple(_DATA["signs"])
+_LIST = re.compile(r"\{([a-z]+)\}")
+_RESIDUE = re.compile(
+    _LIST.sub(lambda named: f"(?:{_DATA['lists'][named[1]]})", "|".join(_DATA["expressions"].split("\n")[:-1]))
+)
 
 
 def audit(subject: Subject) -> Iterator[Finding]:
@@ -111,7 +114,7 @@ def _fits(value: Any, kind: str) -> bool:
 def _characters(subject: Subject, field: str, text: str) -> Iterator[Finding]:
     if not text.replace("\n", "").isprintable():
         yield from _unprintable(subject, field, text)
-    if not _is_id(field) and any(sign in text for sign in _RESIDUE_SIGNS):
+    if not _is_id(field) and any(sign in text for sign in _SIGNS):
         for found in _RESIDUE.finditer(text):
             if subject.table == "decisions" and found[0].startswith("MEM"):
                 continue  # citation.memory
