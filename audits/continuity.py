@@ -11,16 +11,15 @@ may be remembered: a sentence that says so ("I missed", "used to", "photograph o
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import ahocorasick_rs
 
 from audits.reading import Subject, at_row, at_words, printable
 from audits.speech import Quotations, Span
+from audits.wording import Wording
 from schemas.findings import Finding
 from schemas.tables import Row
 
@@ -28,37 +27,13 @@ FIELDS = ("content_full", "content_summary", "context")
 _RULE = "Anamnesis: life ledger"
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\n]")
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-
-
-def _any(name: str) -> str:
-    """The words of a name in ``continuity.toml``, as one expression."""
-    return f"(?:{'|'.join(_DATA['words'][name])})"
-
-
-_PAST = re.compile(rf"\b{_any('past')}\b", re.IGNORECASE)
-_PLANS = re.compile(rf"\b{_any('plans')}\b", re.IGNORECASE)
-_ALIVE = re.compile(rf"[\w ,'\u2019-]{{0,12}}?\b{_any('alive')}\b")
-_CALENDAR = re.compile(rf"\b{_any('calendar')}[ -]$", re.IGNORECASE)
-_ALSO_WORDS = frozenset(_DATA["words"]["also_words"])
+_WORDS = Wording("continuity")
+_PAST, _PLAN, _CALENDAR = _WORDS["past"], _WORDS["plan"], _WORDS["calendar"]
+_ALIVE, _KIN, _DENIED = _WORDS["alive"], _WORDS["kin"], _WORDS["denied"]
+_ALSO_WORDS = frozenset(_WORDS.words["also_words"].split("|"))
+_RELATIVES: Mapping[str, Sequence[str]] = _WORDS.data["relatives"]
+_KINDS: Mapping[str, str] = _WORDS.data["kinds"]
 _PLANNED_KINDS = frozenset({"school", "job", "home", "place"})
-
-_RELATIVES: Mapping[str, tuple[Sequence[str], re.Pattern[str]]] = {
-    role: (
-        words["parts"],
-        re.compile(rf"\b(?:[Mm]y (?:own )?(?:{'|'.join(words['mine'])})|{'|'.join(words['alone'])})\b"),
-    )
-    for role, words in _DATA["relatives"].items()
-}
-"""Parts of the words for a relative, which are looked for first as that is quicker, and the words."""
-
-_KINDS: Mapping[str, str] = _DATA["kin"]
-# An expression that begins with plain letters is found many times as quickly: what stands before them is asked after.
-_KIN = re.compile(
-    rf"y (?<=\b[Mm]y )(?:{_any('which')} )?({'|'.join(_KINDS)})\b(?!-in-law|['\u2019]s (?:friend|class|school))"
-)
-# "It was not my dog," "she asked if that was my brother".
-_DENIED = re.compile(r"(?:\bnot|n['\u2019]t|\bif (?:that|this|it|he|she) (?:was|is|were))\s$")
 
 
 @dataclass(frozen=True)
@@ -174,7 +149,7 @@ def _mention(
     begun = [fact for fact in facts if fact["from_age"] <= age]
     if not begun:
         first = min(facts, key=_from_age)
-        planned = first["kind"] in _PLANNED_KINDS and age + 1 >= first["from_age"] and _PLANS.search(sentence)
+        planned = first["kind"] in _PLANNED_KINDS and age + 1 >= first["from_age"] and _PLAN.search(sentence)
         if not planned:
             message = f"{_called(first)} begins at {first['from_age']}, the memory is of {age}"
             yield at_words(subject, "continuity.early", "error", field, span, message, _RULE)
@@ -187,11 +162,11 @@ def _mention(
 
 def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -> Iterator[Finding]:
     text = quoted.text
-    for role, (parts, words) in _RELATIVES.items():
+    for role, parts in _RELATIVES.items():
         own = ledger.by_role.get(role, ())
         ended = [fact for fact in own if fact.get("ends_by") == "death"]
         if ended and all(fact["to_age"] < age for fact in own) and any(part in text for part in parts):
-            for found in words.finditer(text):
+            for found in _WORDS[role].finditer(text):
                 if _told_alive(text, found, quoted):
                     message = f"the {role} dies at {ended[-1]['to_age']}, the memory is of {age}"
                     yield at_words(subject, "continuity.dead", "error", "content_full", found.span(), message, _RULE)
@@ -216,7 +191,7 @@ def _told_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:
 
 def _is_known(kin: str, facts: Collection[Row], age: int) -> bool:
     """Whether the ledger has such a relative (or pet) up to this age; who is over may still be spoken of."""
-    kind = _KINDS[kin]
+    kind = _KINDS.get(kin)
     begun = [fact for fact in facts if fact["from_age"] <= age]
     if kind:
         return any(fact["kind"] == kind for fact in begun)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from audits.reading import Subject, at_row, at_words
 from audits.sentences import sentences
+from audits.wording import Wording
 from schemas.findings import Finding
 from schemas.ids import anonymous_memory_id
 from schemas.tables import memory_stage, record_schema
@@ -45,12 +44,8 @@ _NOT_LATIN = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 _WORDS_JUDGED = 20
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["residue"]
-_SIGNS = tuple(_DATA["signs"])
-_LIST = re.compile(r"\{([a-z]+)\}")
-_RESIDUE = re.compile(
-    _LIST.sub(lambda named: f"(?:{_DATA['lists'][named[1]]})", "|".join(_DATA["expressions"].split("\n")[:-1]))
-)
+_WORDS = Wording("shape")
+_RESIDUE, _SIGNS = _WORDS["residue"], tuple(_WORDS.data["signs"])
 
 
 def audit(subject: Subject) -> Iterator[Finding]:

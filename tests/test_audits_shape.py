@@ -10,7 +10,7 @@ import pytest
 
 from audits import audit, shape
 
-EXAMPLES = tomllib.loads(Path(shape.__file__).with_suffix(".toml").read_text("utf-8"))["residue"]["examples"]
+EXAMPLES = tomllib.loads(Path(shape.__file__).with_suffix(".toml").read_text("utf-8"))["examples"]
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())
 FIELDS = {"memories": "context", "scenarios": "name", "decisions": "final_decision"}
 each_table = pytest.mark.parametrize("table", FIELDS)
