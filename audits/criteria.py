@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -104,12 +104,13 @@ class Criterion:
     from_share: float
     patterns: tuple[Pattern, ...]
 
-    def anchored(self) -> Iterator[tuple[Pattern, Expression, Anchors]]:
+    @functools.cached_property
+    def anchored(self) -> Sequence[tuple[Pattern, Expression, Anchors]]:
         """All expressions with their patterns and anchors. Raises RequestError as ``Pattern.anchors``."""
         every = [(pattern, each) for pattern in self.patterns for each in pattern.expressions]
         sources = [each.source for _, each in every]
         found = kept(self.code, sources, lambda: [pattern.anchors(each) for pattern, each in every])
-        yield from ((pattern, each, anchors) for (pattern, each), anchors in zip(every, found, strict=True))
+        return [(pattern, each, anchors) for (pattern, each), anchors in zip(every, found, strict=True)]
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+import re._compiler as compiler  # type: ignore[import-not-found]
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Sequence
@@ -37,42 +38,42 @@ class Expression:
 
     def matches(self, text: str, start: int, end: int) -> Iterator[re.Match[str]]:
         """What is found from ``start`` to ``end`` of a text, from left to right and none overlapping another."""
-        return self._compiled.finditer(text, start, end)
+        return self._compiled[0].finditer(text, start, end)
 
     def matches_at(self, text: str, start: int, end: int, anchor: int, lead: Lead) -> Sequence[re.Match[str]]:
         """What is found from ``start`` to ``end`` of a text and begins ``lead`` characters before an anchor.
 
         At every place the match of ``re``; they may overlap each other.
         """
+        compiled, edgeless = self._compiled
         first, last = max(start, anchor - lead[1]), anchor - lead[0]
         if first == last:
-            found = self._compiled.match(text, first, end)
+            found = compiled.match(text, first, end)
             return () if found is None else (found,)
-        if last - first >= (NEAR if self._begins_at_edge else FEW):
+        if last - first >= (FEW if edgeless is None else NEAR):
             return list(self._searched(text, first, last, end))
-        places = self._edges(text, first, last) if self._begins_at_edge else range(first, last + 1)
-        tried = (self._compiled.match(text, place, end) for place in places)
+        places = range(first, last + 1) if edgeless is None else _edges(text, first, last)
+        tried = (compiled.match(text, place, end) for place in places)
         return [found for found in tried if found is not None]
 
-    def _edges(self, text: str, first: int, last: int) -> list[int]:
-        # To see an edge the letter behind it is needed, which may be an edge itself.
-        return [edge.start() for edge in _EDGE.finditer(text, first, last + 1) if edge.start() <= last]
-
     def _searched(self, text: str, first: int, last: int, end: int) -> Iterator[re.Match[str]]:
-        while first <= last and (found := self._edgeless.search(text, first, end)) is not None:
+        compiled, edgeless = self._compiled
+        search = (edgeless or compiled).search
+        while first <= last and (found := search(text, first, end)) is not None:
             first = found.start() + 1
-            if first <= last + 1 and (not self._begins_at_edge or _EDGE.match(text, first - 1)):
+            if first <= last + 1 and (edgeless is None or _EDGE.match(text, first - 1)):
                 yield found
 
     @functools.cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.source)
+    def _compiled(self) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+        """The expression and, where it begins at an edge, what is behind that."""
+        # Taking it apart is most of the work of compiling, and done once. Where its parse begins at an edge, so does
+        # every branch of it.
+        parse = parser.parse(self.source)
+        at_edge = bool(parse) and parse[0] == (sre.AT, sre.AT_BOUNDARY)
+        return compiler.compile(parse), compiler.compile(parse[1:]) if at_edge else None
 
-    @functools.cached_property
-    def _begins_at_edge(self) -> bool:
-        # Every branch of an expression begins at an edge where its parse does.
-        return self.source.startswith(r"\b") and parser.parse(self.source)[0] == (sre.AT, sre.AT_BOUNDARY)
 
-    @functools.cached_property
-    def _edgeless(self) -> re.Pattern[str]:
-        return re.compile(self.source.removeprefix(r"\b") if self._begins_at_edge else self.source)
+def _edges(text: str, first: int, last: int) -> list[int]:
+    # To see an edge the letter behind it is needed, which may be an edge itself.
+    return [edge.start() for edge in _EDGE.finditer(text, first, last + 1) if edge.start() <= last]

@@ -64,11 +64,17 @@ class Use(NamedTuple):
 
 
 class Matcher:
-    """All patterns of some criteria, compiled together. Raises RequestError for an expression that cannot be."""
+    """The patterns of some criteria, or those ``wanted`` of them, compiled together.
 
-    def __init__(self, criteria: Collection[Criterion]) -> None:
+    Raises RequestError for an expression that cannot be.
+    """
+
+    def __init__(
+        self, criteria: Collection[Criterion], wanted: Callable[[Pattern], bool] = lambda pattern: True
+    ) -> None:
         uses: dict[bytes, list[Use]] = {}
-        for pattern, expression, anchors in (each for criterion in criteria for each in criterion.anchored()):
+        every = (each for criterion in criteria for each in criterion.anchored if wanted(each[0]))
+        for pattern, expression, anchors in every:
             for anchor, lead in anchors.items():
                 uses.setdefault(_coded(anchor), []).append(Use(pattern, expression, lead))
         self._uses = list(uses.values())

@@ -15,7 +15,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from functools import partial
+from operator import is_
 
 from audits.criteria import Criterion, criteria
 from audits.patterns import Matcher
@@ -141,6 +142,6 @@ def _criteria() -> tuple[Criterion, ...]:
 def _signs() -> tuple[Matcher, tuple[tuple[str, Matcher], ...]]:
     """What finds the first pattern of every file, and then what finds each of the others, with its code."""
     wanted = _criteria()
-    first = Matcher([replace(criterion, patterns=criterion.patterns[:1]) for criterion in wanted])
-    others = ((c.code, Matcher([replace(c, patterns=(pattern,))])) for c in wanted for pattern in c.patterns[1:])
-    return first, tuple(others)
+    first = [criterion.patterns[0] for criterion in wanted]
+    others = [(criterion, pattern) for criterion in wanted for pattern in criterion.patterns[1:]]
+    return Matcher(wanted, first.__contains__), tuple((c.code, Matcher([c], partial(is_, p))) for c, p in others)

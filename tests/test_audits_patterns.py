@@ -58,7 +58,7 @@ def test_the_name_of_a_file_is_its_code(path):
 
 @each_criterion
 def test_an_expression_finds_what_re_finds_at_every_place_and_nothing_without_an_anchor(code):
-    every, matched = list(criteria()[code].anchored()), 0
+    every, matched = list(criteria()[code].anchored), 0
     for pattern, expression, anchors in every:
         searched = re.compile(expression.source)
         for text in texts_like(expression.source, pattern.hits):
