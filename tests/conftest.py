@@ -24,6 +24,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / ".pytest_cache/bytecode")
 sys.dont_write_bytecode = False
 
+# Workers share the cores: threads of a matrix product beside them only wait for each other, in loops.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
 # The same examples on every machine, and no deadline: machines are shared and slow at times.
 hypothesis.settings.register_profile("house", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("house")

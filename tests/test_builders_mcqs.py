@@ -17,6 +17,7 @@ from audits.questions import poles, published_poles
 from builders import mcqs
 from builders.blueprints import load_blueprints
 from builders.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, published, screened
+from builders.importers.__main__ import main as import_dataset
 from builders.mcqs import LETTERS, assemble, filtered
 from builders.offline.decisions import decide
 from builders.personas import load_characters
@@ -303,13 +304,18 @@ def test_too_few_decisions_for_a_scenario_are_named_with_exit_code_1_also_the_se
     assert not [q for q in space.rows("mcqs") if q["scenario_id"] == name]
 
 
-def test_questions_from_the_published_decisions_lose_the_published_shortcuts(shared, tmp_path):
-    from builders.importers.__main__ import main as import_dataset
-
-    import_dataset(["heart", "--from", str(shared / "data/heart"), "--workspace", str(tmp_path), "--quiet"])
-    words = ["--decisions-of", "heart-published", "--benchmark", "heart-reassembled", "--workspace", str(tmp_path)]
+@pytest.fixture(scope="module")
+def published_and_ours(shared, tmp_path_factory):
+    """A workspace with the published questions and ours of the same decisions, and what both measure."""
+    root = tmp_path_factory.mktemp("reassembled")
+    import_dataset(["heart", "--from", str(shared / "data/heart"), "--workspace", str(root), "--quiet"])
+    words = ["--decisions-of", "heart-published", "--benchmark", "heart-reassembled", "--workspace", str(root)]
     assert mcqs.main([*words, "--quiet"]) == 0
-    theirs, ours = (measured(tmp_path, name) for name in ("heart-published", "heart-reassembled"))
+    return root, measured(root, "heart-published"), measured(root, "heart-reassembled")
+
+
+def test_questions_from_the_published_decisions_lose_the_published_shortcuts(published_and_ours):
+    _, theirs, ours = published_and_ours
     assert ours.questions == theirs.questions == 673
     assert ours.letters.p > max(0.5, theirs.letters.p)
     assert ours.sources.p > 0.5 > 1e-9 > theirs.sources.p
@@ -325,20 +331,15 @@ def off(rate):
     return abs(rate.rate - rate.chance)
 
 
-def test_the_page_on_the_reassembled_questions_shows_what_the_commands_print(shared, tmp_path, capsys):
-    from builders.importers.__main__ import main as import_dataset
-
-    root = ["--workspace", str(tmp_path)]
-    import_dataset(["heart", "--from", str(shared / "data/heart"), *root, "--quiet"])
-    mcqs.main(["--decisions-of", "heart-published", "--benchmark", "heart-reassembled", *root, "--quiet"])
-    capsys.readouterr()
-    shortcuts.main(["--benchmark", "heart-reassembled", *root])
+def test_the_page_on_the_reassembled_questions_shows_what_the_commands_print(published_and_ours, capsys):
+    root, theirs, ours = published_and_ours
+    shortcuts.main(["--benchmark", "heart-reassembled", "--workspace", str(root)])
     printed = set(map(str.rstrip, capsys.readouterr().err.splitlines()))
     page = Path(__file__).resolve().parents[1].joinpath("docs/reassembled.md").read_text("utf-8")
     (block,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     assert {line.rstrip() for line in block.splitlines()} - printed == set()
-    for name in ("heart-reassembled", "heart-published"):
-        for told in rates(measured(tmp_path, name)):
+    for measures in (ours, theirs):
+        for told in rates(measures):
             assert f"| {told.rate:.1%} | {off(told) * 100:.1f} |".replace("%", " %") in page
 
 
