@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from audits.scenes import Scene
 from audits.speech import Quotations, Span
@@ -32,8 +32,9 @@ class Call:
 
     number: int
     span: Span
-    formal: bool
     words: str
+    certain: bool = False
+    """Whether it is evidently for the protagonist; a scene may leave it open."""
 
     @functools.cached_property
     def gender(self) -> str:
@@ -54,9 +55,12 @@ def calls(quoted: Quotations) -> Iterator[Call]:
             first, last = found.span("words")
             words = found["words"].lower()
             formal = _WORDS["formal_alone"].fullmatch(words) is not None
-            call = Call(number, (start + 1 + first, start + 1 + last), formal, words)
-            if (_means_me_formally if formal else _means_me)(quoted.scene, call):
-                yield call
+            call = Call(number, (start + 1 + first, start + 1 + last), words)
+            if _is_told(body, first) or _is_a_name(quoted, call):
+                continue
+            meant = (_means_me_formally if formal else _means_me)(quoted.scene, call)
+            if meant is not False:
+                yield replace(call, certain=meant is True)
                 break
 
 
@@ -67,8 +71,22 @@ def _last_words() -> frozenset[str]:
     return frozenset(word.split()[-1].strip("'").rsplit("'", 1)[-1] for word in every)
 
 
-def _means_me(scene: Scene, call: Call) -> bool:
-    """Whether a call is for the protagonist, unless the scene says that it is for somebody else."""
+def _is_told(body: str, first: int) -> bool:
+    """ "And he says, lady, take this road": whether the speaker tells how somebody was called."""
+    return _WORDS["reported"].search(body, 0, first) is not None
+
+
+def _is_a_name(quoted: Quotations, call: Call) -> bool:
+    """Whether the narrator has the words as the name of somebody: It was Sister. A cat we call Madam."""
+    word = call.words.capitalize()
+    if " " in word or word not in quoted.text[call.span[0] : call.span[1]]:
+        return False
+    named = re.compile(rf"(?<=[a-z,'\u2019] ){word}\b(?! [A-Z])")
+    return any(named.search(quoted.text, start, end) for start, end in quoted.gaps())
+
+
+def _means_me(scene: Scene, call: Call) -> bool | None:
+    """Whether a call is for the protagonist, unless the scene says that it is for somebody else; None: perhaps."""
     number, (start, end) = call.number, scene.spans[call.number]
     hearer = scene.hearer(number, call.span, call.gender)
     if hearer == "another" or scene.names_me(number):
@@ -77,30 +95,31 @@ def _means_me(scene: Scene, call: Call) -> bool:
         return False
     if hearer == "me":
         return True
-    return not _is_of_others(scene.text, start, end) and not _follows_another(scene, call)
+    if _is_of_others(scene.text, start, end) or _follows_another(scene, call):
+        return False
+    return None if scene.is_wide else True
 
 
 def _means_me_formally(scene: Scene, call: Call) -> bool:
     """Whether a call that is mostly for others is for the protagonist: whose turn it is has to say so."""
     number, (start, end) = call.number, scene.spans[call.number]
-    if scene.hearer(number, call.span, call.gender) == "another":
+    hearer = scene.hearer(number, call.span, call.gender)
+    text, near = scene.text, scene.text[max(0, start - _NEAR) : start]
+    if hearer == "another" or TALK.says(call.gender, near):
         return False
-    text = scene.text
-    near = text[max(0, start - _NEAR) : start]
     if _WORDS["school"].search(near) or _WORDS["school"].search(text, end, end + 80):
         return False
+    beside = [each for each in (number - 1, number + 1) if 0 <= each < len(scene.spans)]
     since = scene.spans[number - 1][1] if number else 0
-    speaks = [scene.mine(each) for each in (number - 1, number + 1) if 0 <= each < len(scene.spans)]
     about_me = TALK.says("i", text[max(since, start - _NEAR) : start]) and scene.turns.told(number) == "other"
-    return (any(speaks) or about_me) and not TALK.says(call.gender, near)
+    if scene.is_wide and hearer is None:
+        return about_me and any(map(scene.turns.perhaps_mine, beside))
+    return about_me or any(map(scene.mine, beside))
 
 
 def _beast_about(text: str, start: int, end: int) -> bool:
-    before, behind = (
-        _WORDS["animal"].search(text, max(0, start - _NEAR), start),
-        _WORDS["beast"].search(text, end, end + 120),
-    )
-    return before is not None or behind is not None
+    before = _WORDS["beast"].search(text, max(0, start - _NEAR), start)
+    return before is not None or _WORDS["beast"].search(text, end, end + _NEAR // 2) is not None
 
 
 def _follows_another(scene: Scene, call: Call) -> bool:

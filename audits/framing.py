@@ -32,17 +32,17 @@ class _Frame:
     def _behind(self) -> re.Pattern[str] | None:
         return None if "NAME" in self.after else re.compile(self.after)
 
-    def holds(self, name: Name, before: str, after: str) -> bool:
-        """Whether a name stands in the frame."""
-        if not (name.given if self.needs == "given" else name.proper):
+    def holds(self, name: Name, before: str, after: str, loosely: bool) -> bool:
+        """Whether a name stands in the frame; ``loosely`` a surname may, too, where a given name is needed."""
+        if not (name.given if self.needs == "given" and not loosely else name.proper):
             return False
         behind = self._behind or compiled(self.after.replace("NAME", any_of(name)))
         return behind.match(after) is not None and self._ahead.search(before) is not None
 
 
-def framed(when: str, name: Name, before: str, after: str) -> bool:
+def framed(when: str, name: Name, before: str, after: str, loosely: bool = False) -> bool:
     """Whether a name stands in a frame of that kind."""
-    return any(frame.holds(name, before, after) for frame in _frames()[when])
+    return any(frame.holds(name, before, after, loosely) for frame in _frames()[when])
 
 
 def lines(what: str) -> list[str]:

@@ -18,7 +18,7 @@ from audits.scenes import Scene
 from audits.speech import Quotations, Span
 from audits.turns import WORDS as TALK
 from audits.wording import Wording
-from schemas.findings import Finding
+from schemas.findings import Finding, Severity
 
 _GENDERED = "HEART-BENCH 3.2 (stage 3), G.2"
 _THIRD = "HEART-BENCH appendix G.2"
@@ -59,10 +59,11 @@ def _called_as_kin(quoted: Quotations, number: int, span: Span) -> Span | None:
         return None
     if home:
         return home.span() if _said_by_a_child(quoted.scene, number) else None
-    if not (_WORDS["heeded"].match(quoted.text, span[1]) or _said_by_a_child(quoted.scene, number)):
+    heeded = not quoted.scene.is_wide and _WORDS["heeded"].match(quoted.text, span[1])
+    if not heeded and not _said_by_a_child(quoted.scene, number):
         return None
     end = span[0] + 1 + found.end()
-    return None if quoted.to_another(number) else (end - len(found.group().lstrip(" ,\"'\u201c\u2018")), end)
+    return None if quoted.scene.told_to_another(number) else (end - len(found.group().lstrip(" ,\"'\u201c\u2018")), end)
 
 
 def _said_by_a_child(scene: Scene, number: int) -> bool:
@@ -149,7 +150,7 @@ def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Fin
     message = "a group with the protagonist in it is addressed by a word for one gender"
     for number, span in enumerate(quoted.spans):
         found = _WORDS["group"].search(quoted.text, *span)
-        if found is None or quoted.mine(number) or quoted.to_another(number):
+        if found is None or quoted.mine(number) or quoted.scene.told_to_another(number):
             continue
         sides = quoted.scene.beside(number)
         if _WORDS.says("and_we", *sides) and not _WORDS.says("from_a_box", *sides):
@@ -166,15 +167,18 @@ def counted_in(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
         before, after = quoted.scene.beside(number)
         i_go = first is not None and _WORDS.says("i_go", f"{before} {after}")
         found = first if i_go else pair if _WORDS.says("of_mine", after) else None
-        if found and not quoted.mine(number) and not quoted.to_another(number):
+        if found and not quoted.mine(number) and not quoted.scene.told_to_another(number):
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
 
 def called(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Good lad," said to the protagonist."""
     for call in addressing.calls(quoted):
+        severity: Severity = "error" if call.certain else "note"
         message = "somebody calls the protagonist by a word for one gender"
-        yield at_words(subject, "identity.gendered", "error", _FIELD, call.span, message, _GENDERED)
+        if not call.certain:
+            message = "perhaps said to the protagonist: a word for one gender"
+        yield at_words(subject, "identity.gendered", severity, _FIELD, call.span, message, _GENDERED)
 
 
 def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from typing import Literal
 
 from audits.criteria import given_names
 from audits.marks import Span
-from audits.turns import WORDS, Turns
+from audits.turns import FAR, WORDS, Turns
 
 Hearer = Literal["me", "another"]
 
@@ -33,7 +33,11 @@ FEWEST_CHARACTERS = 600
 
 _SENTENCES = re.compile(r"(?<=[.!?]) ")
 _STOP = re.compile(r"[.!?]")
+_QUOTED = re.compile("[\"\u201c\u2018'](?:[^\"\u201d\u2019'\n]|(?<=\\w)['\u2019](?=\\w))*[\"\u201d\u2019'\n]")
+_CLAUSE = re.compile(r",| and ")
 _OFTEN = 140
+_PARAGRAPHS = 320
+"""Characters before a quotation in which somebody may have gone to the phone."""
 
 
 class Scene:
@@ -61,9 +65,9 @@ class Scene:
 
         ``called`` is where it calls whom it is meant for, perhaps, and ``gender`` ("f", "m") what the words there fit.
         """
-        if self.mine(number) or self.to_another(number) or self._calls_another(number, called):
+        if self.mine(number) or self.told_to_another(number) or self._calls_another(number, called, not gender):
             return "another"
-        if self._turned_away(number):
+        if self._turned_away(number) or (self.is_wide and self._on_the_phone(number)):
             return "another"
         if self.names_me(number):
             return "me"
@@ -72,19 +76,26 @@ class Scene:
         return self._in_exchange(number)
 
     def to_me(self, number: int) -> bool:
-        """Whether the words beside a quotation say that the narrator hears it, or one who serves people says it."""
-        told = any(WORDS.says("near_me", side) or WORDS.says("serves", side) for side in self.beside(number))
+        """Whether the narrator evidently hears a quotation; of one by itself it is enough that a waiter says it."""
+        if self.is_wide:
+            return self.hearer(number) == "me"
+        told = any(WORDS.says(name, *self.beside(number)) for name in ("near_me", "serves"))
         told = told or WORDS["mine_near"].match(self.text, self.spans[number][1]) is not None
-        return told and not self.to_another(number)
+        return told and not self.told_to_another(number)
 
     def to_another(self, number: int) -> bool:
+        """Whether a quotation is evidently meant for somebody else."""
+        return self.hearer(number) == "another" if self.is_wide else self.told_to_another(number)
+
+    def told_to_another(self, number: int) -> bool:
         """Whether the words beside a quotation say that it is meant for somebody else."""
         before, after = self.beside(number)
+        if self.is_wide and WORDS["i_act"].match(after.strip()) and not self._is_tag(number, after):
+            after = ""
         # In "asked the clerk" behind a quotation the clerk speaks, and what I do then is no address.
-        after = WORDS["then_i"].split(
-            WORDS["inverted"].sub("", after, count=1) if WORDS["inverted"].match(after) else after
-        )[0]
-        return meant_for_another(before, after)
+        if WORDS["inverted"].match(after):
+            after = WORDS["inverted"].sub("", after, count=1)
+        return meant_for_another(before, WORDS["then_i"].split(after)[0])
 
     def of_me(self, number: int) -> bool:
         """Whether the words beside a quotation say that the narrator is spoken of, or pointed at."""
@@ -98,13 +109,29 @@ class Scene:
         return WORDS.says("of_me", f"{before} {after}")
 
     def names_me(self, number: int) -> bool:
-        """Whether the words round a turn name the narrator, before somebody else does something."""
-        doer = self._doer(number)
-        for at, side in enumerate(self.turns.sides(number)):
-            side = side[: doer.start()] if doer and at % 2 else side
-            if WORDS.says("me", side) or WORDS.says("then_i", side):
+        """Whether the words round a turn name the narrator, before somebody else does something.
+
+        In a sentence of its own that is only what is done to the narrator: She patted my head. "Good."
+        """
+        doer, act = self._doer(number), self.turns.act(number)
+        if WORDS["other_acts"].match(act) and WORDS.says("me", act):
+            return True
+        for each in self.turns.near(number):
+            before, after = self.turns.beside(each, FAR)
+            after = after[: doer.start()] if doer else after
+            if WORDS.says("me", before):
+                return True
+            if self._is_tag(each, after):
+                if WORDS.says("me", after) or WORDS.says("then_i", after):
+                    return True
+            elif WORDS["other_acts"].match(after.strip()) and WORDS.says("me", _CLAUSE.split(after)[0]):
                 return True
         return False
+
+    def _is_tag(self, number: int, after: str) -> bool:
+        """Whether the words behind a quotation belong to its sentence."""
+        ended = self.text[max(0, self.spans[number][1] - 2)] in ".!?\u2026" and after.lstrip()[:1].isupper()
+        return not ended or WORDS["other_says"].match(after) is not None
 
     def heeded_by_another(self, number: int, gender: str = "") -> bool:
         """Whether somebody else, and not who spoke, does something upon it: "Now, bro," he says, and Tariq nods.
@@ -114,7 +141,8 @@ class Scene:
         doer, after = self._doer(number), self.turns.beside(number)[1]
         if doer and not WORDS.says("first_person", after[doer.start() :]):
             return True
-        end = self.spans[number][1] + len(after)
+        last = self.turns.turn(number).numbers[-1]
+        end = self.spans[last][1] + len(self.beside(last)[1])
         rest = self.text[end : end + _OFTEN].lstrip(".!?\"'\u201d\u2019 ")
         following = WORDS["next_does"].match(rest)
         if following is None:
@@ -142,29 +170,66 @@ class Scene:
                 return found
         return None
 
-    def _calls_another(self, number: int, called: Span) -> bool:
-        """Whether a quotation calls somebody by a name that does not stand at ``called``."""
+    def _calls_another(self, number: int, called: Span, behind: bool) -> bool:
+        """Whether a quotation calls somebody by a name that does not stand at ``called``, or only ``behind`` that."""
         (start, end), words = self.spans[number], self.text[slice(*called)].lower()
-        for found in WORDS["called_too"].finditer(self.text, start + 1, end - 1):
+        for found in WORDS["called_too"].finditer(self.text, called[1] if behind and called[1] else start + 1, end - 1):
             name = found["name"].lower()
-            if name in given_names() and name not in words and not _no_name().fullmatch(name):
+            if name not in words and not _no_name().fullmatch(name) and (found["title"] or name in given_names()):
                 return True
         return False
+
+    def _on_the_phone(self, number: int) -> bool:
+        """Whether who speaks has somebody at the other end, and the narrator is neither of them."""
+        start = self.spans[number][0]
+        low = max(0, start - _PARAGRAPHS)
+        found = list(WORDS["phone"].finditer(self.text, low, start))
+        if not found:
+            return False
+        at = found[-1].start()
+        sentence = self.text[max(low, self.text.rfind(".", 0, at) + 1) : start]
+        return not WORDS.says("phone_is_mine", sentence)
 
     def _turned_away(self, number: int) -> bool:
         """Whether the speaker turned to somebody else right before."""
         lead = self.turns.lead(number)
         turned = list(WORDS["turned_to_another"].finditer(lead))
-        return bool(turned) and not WORDS.says("me", lead[turned[-1].start() :])
+        if turned and not WORDS.says("me", lead[turned[-1].start() :]):
+            return True
+        return WORDS["to_him"].match(self.turns.behind(number)) is not None
+
+    def is_close(self, number: int) -> bool:
+        """Whether words bind a quotation to the narrator, or the narrator speaks both before and behind it."""
+        neighbours = self.turns.neighbours(number)
+        return self.names_me(number) or all(each is not None and self.mine(each) for each in neighbours)
+
+    def reaction(self, number: int) -> str:
+        """What the narrator tells first in the paragraph behind that of a turn, if it follows at once."""
+        turn = self.turns.turn(number)
+        end = self.spans[turn.numbers[-1]][1]
+        rest, _, following = self.text[end : end + 3 * _OFTEN].partition("\n")
+        if len(rest) > _OFTEN:
+            return ""
+        outside = _QUOTED.sub(" ", following.lstrip("\n")).split("\n")[0]
+        return " ".join(_SENTENCES.split(outside.strip())[:2])
 
     def _in_exchange(self, number: int) -> Hearer | None:
         """Whom a quotation is said to by who speaks before and behind it, and does something upon it."""
-        before, behind = self.turns.neighbours(number)
+        name = self.turns.name(number)
+        # Who speaks again does not answer.
+        before, behind = (
+            each if each is None or name is None or self.turns.name(each) != name else None
+            for each in self.turns.neighbours(number)
+        )
         speakers = [each if each is None else self.turns.speaker(each) or "" for each in (before, behind)]
         if "I" in speakers:
             return "me"
+        if any(each is not None and self.turns.perhaps_mine(each) for each in (before, behind)):
+            return None
         if before is not None or speakers[1] == "other":
             return "another"
+        if self.turns.speaker(number) is None and self.is_wide:
+            return None
         if WORDS["i_follow"].match(self.turns.behind(number)):
             return "me"
         return "me" if behind is not None and self.turns.speaker(number) == "other" else None
@@ -172,12 +237,16 @@ class Scene:
     def from_afar(self, number: int) -> bool:
         """Whether somebody shouts or a voice calls, and nobody else is there to answer."""
         turn = self.turns.turn(number)
-        if turn.told == "I" or any(each is not None for each in self.turns.neighbours(number)):
+        before, behind = self.turns.neighbours(number)
+        start = self.spans[turn.numbers[0]][0]
+        lead = self.text[max(self.turns.begins(number), start - _PARAGRAPHS) : start]
+        voice = before is None and WORDS.says("from_afar", self.text[max(0, start - _OFTEN) : start])
+        if turn.told == "I" or behind is not None or not (before is None or WORDS.says("from_afar", lead)):
             return False
         if WORDS["another_comes"].match(self.turns.behind(number)):
             return False
-        start = self.spans[turn.numbers[0]][0]
-        return WORDS.says("from_afar", self.text[max(0, start - _OFTEN) : start], *self.turns.sides(number))
+        around = (side for each in self.turns.near(number) for side in self.turns.beside(each, FAR))
+        return voice or WORDS.says("from_afar", lead, *around)
 
 
 def meant_for_another(*sides: str) -> bool:

@@ -51,11 +51,11 @@ class Quotations:
         return self.scene.mine(number)
 
     def to_me(self, number: int) -> bool:
-        """Whether the words beside it say that the narrator hears it."""
+        """Whether the narrator evidently hears it."""
         return self.scene.to_me(number)
 
     def to_another(self, number: int) -> bool:
-        """Whether the words beside it say that somebody else is meant to hear it."""
+        """Whether it is evidently meant for somebody else."""
         return self.scene.to_another(number)
 
     def of_me(self, number: int) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,10 +31,17 @@ _SENTENCE = re.compile(r"[.!?\n]")
 _ENDED = re.compile(r"(?<=[.!?\u2026]) ")
 _STOPS = (".", "!", "?", "\u2026")
 _BESIDE = 70
-_FAR = 160
+FAR = 160
+"""Characters looked at on either side of a quotation."""
+
 _NEAR = 4
 """Quotations of a turn that are looked at, on either side of one of it."""
 
+_GAP = 240
+"""Characters between two turns that answer each other, at most."""
+
+_NAME = 24
+_TAG_END = re.compile(r"[,.;:!?\u2014]|(?<=\w) (?:and|as|when|while|to|from|in|at|with|behind) ")
 _RUN = 6
 """Turns on either side that tell whose turn it is."""
 
@@ -85,21 +92,29 @@ class Turns:
         high = min(end + reach, self.spans[number + 1][0] if number + 1 < len(self.spans) else len(self.text))
         return _SENTENCE.split(self.text[max(0, low) : start])[-1], _SENTENCE.split(self.text[end : max(end, high)])[0]
 
-    def sides(self, number: int) -> Iterator[str]:
-        """What stands beside a quotation and those near it in its turn."""
+    def near(self, number: int) -> range:
+        """A quotation and those near it in its turn."""
         turn = self.turn(number).numbers
-        for each in range(max(turn.start, number - _NEAR), min(turn.stop, number + _NEAR + 1)):
-            yield from self.beside(each, _FAR)
+        return range(max(turn.start, number - _NEAR), min(turn.stop, number + _NEAR + 1))
 
     def behind(self, number: int) -> str:
         """What stands behind the last quotation of a turn, over the end of the paragraph."""
         last = self.spans[self.turn(number).numbers[-1]][1]
-        return self.text[last : last + _FAR]
+        return self.text[last : last + FAR]
+
+    def begins(self, number: int) -> int:
+        """Where the paragraph of a quotation begins."""
+        return self._paragraphs[self._at[number]]
+
+    def act(self, number: int) -> str:
+        """The sentence that ends right before a quotation in its paragraph."""
+        lead = self.lead(number).strip()
+        return _ENDED.split(lead)[-1].strip() if lead.endswith(_STOPS) else ""
 
     def lead(self, number: int) -> str:
         """What stands before a quotation in its paragraph, its last sentences, without other quotations."""
         start = self.spans[number][0]
-        low = max(self._paragraphs[self._at[number]], start - _FAR)
+        low = max(self.begins(number), start - FAR)
         parts, end = [], start
         while number > 0 and self.spans[number - 1][1] > low:
             number -= 1
@@ -137,22 +152,55 @@ class Turns:
         for number in range(first, bisect_right(self._at, paragraph)):
             last = turns[-1] if turns else None
             told = self.told(number) or self._by_act(number, last)
-            if last and not self._abuts(number) and (told is None or last.told is None or told == last.told):
+            if last and self._goes_on(number) and (told is None or last.told is None or told == last.told):
                 turns[-1] = Turn(range(last.numbers.start, number + 1), paragraph, last.told or told)
             else:
                 turns.append(Turn(range(number, number + 1), paragraph, told))
         return turns
 
+    def _goes_on(self, number: int) -> bool:
+        """Whether a quotation may be of the same turn as the one before it in its paragraph."""
+        if self._abuts(number) or self.spans[number][0] - self.spans[number - 1][1] > FAR:
+            return False
+        one, other = self.name(number - 1), self.name(number)
+        return one == other or None in (one, other)
+
+    def name(self, number: int) -> str | None:
+        """By what name or word the words beside a quotation call the other who speaks it."""
+        if self.told(number) != "other":
+            return None
+        before, after = self.beside(number)
+        if led := WORDS["led_in"].search(before):
+            return led[1] if WORDS["somebody"].fullmatch(led[1]) else None
+        tag = WORDS["other_says"].match(after)
+        words = _TAG_END.split(after[: tag.end() + _NAME], 1)[0] if tag else ""
+        found = WORDS["somebody"].findall(words)
+        return found[-1] if found else None
+
     def _by_act(self, number: int, last: Turn | None) -> Who | None:
         """Who does something in the sentence right before a quotation."""
-        lead = self.lead(number).rstrip()
-        if not lead.endswith(_STOPS):
+        sentence = self.act(number)
+        if not sentence:
             return None
-        sentence = _ENDED.split(lead)[-1]
         if WORDS["other_acts"].match(sentence):
             return "other"
-        # Alone it may be what the narrator does before a voice is heard.
-        return "I" if last and last.told == "other" and WORDS["i_act"].match(sentence) else None
+        # "I came in": alone it is what the narrator does before a voice is heard.
+        answers = last is not None and last.told == "other" and WORDS["i_act"].match(sentence)
+        return "I" if answers or WORDS["i_act_and_speak"].match(sentence) else None
+
+    def perhaps_mine(self, number: int) -> bool:
+        """Whether nothing says that somebody else speaks a quotation, and the narrator may well be who does.
+
+        That is who acts behind it in its paragraph, or who answers where another speaks every second turn.
+        """
+        turn = self.turn(number)
+        if turn.told or self._due(turn):
+            return self.speaker(number) == "I"
+        end = self.spans[turn.numbers[-1]][1]
+        if WORDS["i_act"].match(self.text[end : end + FAR].lstrip(" ")):
+            return True
+        due = {_alternating(told) for told in (self._ahead(turn), self._behind(turn))} - {None}
+        return due == {"I"}
 
     def _due(self, turn: Turn) -> Who | None:
         """Whose turn it is among those who talk, if the narrator is one of them."""
@@ -181,7 +229,8 @@ class Turns:
         return told
 
     def _next(self, first: int, second: int) -> bool:
-        return self._at[second] - self._at[first] <= 1
+        near = self.spans[second][0] - self.spans[first][1] <= _GAP
+        return near and self._at[second] - self._at[first] <= 1
 
     def _answers(self, first: int, second: int) -> bool:
         """Whether two quotations of different turns follow each other with nothing told between."""

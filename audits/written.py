@@ -118,7 +118,7 @@ def _is_mine(quoted: Quotations, low: int, sign: re.Match[str], before: str, aft
     if _OF_MY_PEOPLE.search(ahead):
         return False
     if name.number is not None and (
-        quoted.to_another(name.number) or WORDS["spoken"].match(quoted.scene.beside(name.number)[1])
+        quoted.scene.told_to_another(name.number) or WORDS["spoken"].match(quoted.scene.beside(name.number)[1])
     ):
         return False
     return WORDS.says("first", ahead + between + after) and not WORDS.says("another", after)

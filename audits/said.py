@@ -1,0 +1,254 @@
+"""Whether a name that somebody says is the narrator's: who says it to whom, and who reacts.
+
+Frames of ``naming.toml`` tell how a name is said: called, presented, shown, or alone. In a sentence by itself a
+called name is the narrator's unless the words tell of somebody else. In a scene (``audits.scenes``) it has to be
+said to the narrator, evidently; a name that is said of somebody, or to all, is the narrator's where the
+narrator reacts to it, as the last one that was said. What the scene leaves open is None: perhaps.
+
+Used by ``audits.naming``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from audits.framing import WORDS, any_of, compiled, framed
+from audits.names import Name, Names
+from audits.speech import Quotations
+from audits.written import is_saluted
+
+_BEFORE, _AFTER, _AROUND = 90, 130, 140
+_SPELLED = re.compile(r"(?:\w-){2,}\w")
+_ALONE = re.compile(
+    r"\W{0,3}(?:(?:Student|Staff|Trainee|Cadet|Private|Pupil|Recruit) )?"
+    r"(?:(?:[Nn]umber|[Nn]ext|[Rr]oom|[Nn]o)? ?\w*[,:.] )?"
+)
+_BESIDE = re.compile(r"\b(?:with|and|than|like|near|by|beside) $")
+_WAY = 6
+_BY_THE_WAY = re.compile(r"\b(?:with|and|in|at|of|from|for|on|by|than|like|near) $")
+
+Sureness = bool | None
+"""Whether a name is the narrator's; None: perhaps."""
+
+
+@dataclass(frozen=True)
+class _Said:
+    """How a name is said, and what the narrator tells before and after the quotation."""
+
+    called: bool
+    presented: bool
+    shown: bool
+    alone: bool
+    young: bool
+    loose: bool
+    """Whether it is a surname where a given name is presented or shown, in a scene."""
+    before: str
+    after: str
+
+    @property
+    def framed(self) -> bool:
+        return self.called or self.presented or self.shown or self.alone or self.young or self.loose
+
+    def stirs(self, told: str) -> bool:
+        """Whether others look at the narrator, or the narrator starts, by what is told behind the name."""
+        if self.loose and not (self.called or self.alone):
+            return WORDS.says("startled", told)
+        if WORDS.says("shown_by", told):
+            return True
+        return not self.called and (WORDS.says("looked_at", told) or WORDS.says("felt", told))
+
+    def is_answered(self, told: str) -> bool:
+        """Whether the narrator answers to the name."""
+        return (self.called or self.alone or not self.loose) and WORDS.says("answer", told)
+
+
+def is_said(names: Names, name: Name) -> Sureness:
+    """Whether it is the protagonist's in a quotation."""
+    quoted, number = names.quoted, name.number or 0
+    start, end = quoted.spans[number]
+    before = quoted.text[max(start + 1, name.start - _BEFORE) : name.start]
+    after = quoted.text[name.end : max(name.end, min(end - 1, name.end + _AFTER))]
+    if quoted.mine(number):
+        return _is_said_by_me(quoted, name, before, after)
+    said = _how(quoted, name, before, after)
+    if not said.framed or WORDS.says("titles_of_works", said.before):
+        return False
+    if (said.called and _listed_before(before, name)) or (said.alone and _answers_me(quoted, number)):
+        return False
+    if WORDS.says("we_say", said.after[:40]):
+        return False
+    if WORDS.says("called_me", said.after) and (said.alone or said.young):
+        return True
+    if WORDS.says("another", said.after) or WORDS.says("another_comes", said.before):
+        return False
+    return (_in_scene if quoted.scene.is_wide else _in_sentence)(names, name, said)
+
+
+def fills(quoted: Quotations, name: Name) -> bool:
+    """Whether a quotation is nothing but the name: called me "Bean"."""
+    start, end = quoted.spans[name.number or 0]
+    return end - start <= name.end - name.start + 4
+
+
+def _how(quoted: Quotations, name: Name, before: str, after: str) -> _Said:
+    told_of = framed("spoken_of", name, before, after) or _says_of(name, before, after)
+    told_of = told_of or (quoted.scene.is_wide and WORDS["third"].match(after) is not None)
+    presented = framed("presented", name, before, after)
+    shown = not presented and framed("shown", name, before, after)
+    loose = quoted.scene.is_wide and not (presented or shown or name.given)
+    return _Said(
+        not told_of and framed("called", name, before, after),
+        presented,
+        shown,
+        name.proper and _is_alone(before, after),
+        _young(before),
+        loose and any(framed(when, name, before, after, loosely=True) for when in ("presented", "shown")),
+        *_around(quoted, name.number or 0),
+    )
+
+
+def _in_sentence(names: Names, name: Name, said: _Said) -> bool:
+    """Whether it is where others than who is told of are not about."""
+    quoted, number = names.quoted, name.number or 0
+    if said.called or (said.young and quoted.to_me(number)):
+        return not quoted.scene.told_to_another(number) and not _is_cared_for(quoted, number)
+    return _is_reacted_to(quoted, number, said, name)
+
+
+def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
+    """Whether it is where others may talk among themselves."""
+    scene, number = names.quoted.scene, name.number or 0
+    before, after = _body(names.quoted, name)
+    if scene.told_to_another(number) or (not said.called and _BESIDE.search(before)):
+        return False
+    told = _reaction(names, name, said)
+    if told and said.stirs(told):
+        return True
+    if told and said.is_answered(told):
+        return None if scene.turns.perhaps_mine(number) and not scene.from_afar(number) else True
+    if scene.turns.perhaps_mine(number):
+        return False
+    hearer = scene.hearer(number, (name.first, name.end))
+    if hearer == "another":
+        return False
+    if not (said.called or said.young):
+        return bool(told and hearer == "me" and not said.loose and _is_reacted_to(names.quoted, number, said, name))
+    if hearer == "me":
+        return True if scene.is_close(number) else None
+    if framed("asked", name, before, after) and _next_is_yes(names.quoted, number):
+        return True
+    return None if names.once(name) and (scene.from_afar(number) or is_saluted(names, name)) else False
+
+
+def _reaction(names: Names, name: Name, said: _Said) -> str:
+    """What the narrator tells behind a quotation, if the name is the last that was said before it; else nothing."""
+    text, number = names.quoted.text, name.number or 0
+    end = names.quoted.spans[number][1]
+    behind = [each for each in names.all if name.end <= each.start and each.number is not None]
+    others = (each for each in behind if each.start < end and not each.words[0].startswith(name.words))
+    if any(each.proper and not _BY_THE_WAY.search(text, each.start - _WAY, each.start) for each in others):
+        return ""
+    last = names.quoted.scene.turns.turn(number).numbers[-1]
+    if any(each.given and end <= each.start < names.quoted.spans[last][1] for each in behind):
+        return said.after
+    return f"{said.after} {names.quoted.scene.reaction(number)}"
+
+
+def _body(quoted: Quotations, name: Name) -> tuple[str, str]:
+    start, end = quoted.spans[name.number or 0]
+    return quoted.text[start + 1 : name.start], quoted.text[name.end : end - 1]
+
+
+def _is_said_by_me(quoted: Quotations, name: Name, before: str, after: str) -> bool:
+    """Whether the narrator tells the name when asked for it, or calls the narrator by it."""
+    number = name.number or 0
+    if _SPELLED.fullmatch(name.words[0]) or (not before.strip("\"'\u201c\u2018") and _repeated(name, after)):
+        return True
+    if name.given and WORDS.says("myself", *quoted.scene.beside(number)):
+        return framed("called", name, before, after)
+    start = quoted.spans[number][0]
+    if not framed("answered", name, before, after) or name.start - start > 40:
+        return False
+    asked = quoted.spans[max(0, number - 2)][0] - 30 if number else start - 2 * _BEFORE
+    return WORDS.says("asked", quoted.text[max(0, asked) : start])
+
+
+def _repeated(name: Name, after: str) -> bool:
+    """ "Moreau. Ada Moreau." """
+    return re.match(r"\. [A-Z]\w+ " + any_of(name), after) is not None
+
+
+def _is_cared_for(quoted: Quotations, number: int) -> bool:
+    """ "Don't move, Ben." I have the tweezers, and he is trying not to cry."""
+    start, end = quoted.spans[number]
+    alone = quoted.scene.turns.told(number) is None and not re.search(r"\w", quoted.text[:start])
+    return alone and WORDS["i_with_another"].match(quoted.text, end) is not None
+
+
+def _is_reacted_to(quoted: Quotations, number: int, said: _Said, name: Name) -> bool:
+    """Whether the narrator answers, or is looked at, when a name is said."""
+    before, after = said.before, said.after
+    answers = WORDS.says("answer", after) or _next_is_yes(quoted, number)
+    if said.alone and not quoted.scene.told_to_another(number):
+        return answers or (name.given and (WORDS.says("mine", after) or WORDS.says("mine_things", before)))
+    if not (said.presented or said.shown):
+        return False
+    of_me = quoted.of_me(number) or WORDS.says("looking", *quoted.scene.beside(number))
+    of_me = of_me or WORDS.says("pointed_before", before)
+    of_me = of_me or WORDS["blushes"].match(quoted.text, _end_of_paragraph(quoted, number)) is not None
+    return of_me or answers or WORDS.says("mine_things", before) or (said.presented and WORDS.says("mine", after))
+
+
+def _end_of_paragraph(quoted: Quotations, number: int) -> int:
+    end = quoted.text.find("\n", quoted.spans[number][1])
+    return end if end >= 0 else len(quoted.text)
+
+
+def _next_is_yes(quoted: Quotations, number: int) -> bool:
+    """ "Is that Lea?" - "It is," I said."""
+    turns = quoted.scene.turns
+    if number + 1 >= len(quoted.spans) or not (quoted.mine(number + 1) or turns.perhaps_mine(number + 1)):
+        return False
+    low, high = quoted.spans[number + 1]
+    near = low - quoted.spans[number][1] < _AFTER
+    return near and WORDS.says("i_answer_first", quoted.text[low:high].lower())
+
+
+def _is_alone(before: str, after: str) -> bool:
+    """Whether a quotation is a name and nothing else, but a number or a surname before it."""
+    ahead = _ALONE.fullmatch(before)
+    return ahead is not None and not re.search(r"\w{3}", after)
+
+
+def _answers_me(quoted: Quotations, number: int) -> bool:
+    """ "Who's there?" I said. "Arthur," said the voice."""
+    if number == 0 or not quoted.mine(number - 1):
+        return False
+    start, end = quoted.spans[number - 1]
+    return WORDS.says("asked", quoted.text[start:end])
+
+
+def _says_of(name: Name, *sides: str) -> bool:
+    """Whether the one who calls a name tells something of its bearer, too."""
+    told = compiled(rf"\b{any_of(name)}{WORDS['third'].pattern}")
+    return any(map(told.search, sides))
+
+
+def _listed_before(before: str, name: Name) -> bool:
+    """Whether a name ends a place or a list: "in Paris, France", "Anna, Xan and Leo"."""
+    word = before.rstrip(", ").rsplit(" ", 1)[-1].strip("\"'\u201c\u2018")
+    return not name.given and before.endswith(", ") and word[:1].isupper() and word[1:].islower() and " " in before[:-2]
+
+
+def _young(before: str) -> bool:
+    return re.fullmatch(r"\W?(?:[Yy]oung|[Ll]ittle|[Oo]ld|[Bb]ig|[Oo]ur|[Gg]ood old) ", before) is not None
+
+
+def _around(quoted: Quotations, number: int) -> tuple[str, str]:
+    """What the narrator says before and after a quotation, over the end of the sentence."""
+    start, end = quoted.spans[number]
+    low = quoted.spans[number - 1][1] if number else 0
+    high = quoted.spans[number + 1][0] if number + 1 < len(quoted.spans) else len(quoted.text)
+    before, after = quoted.text[max(low, start - _AROUND) : start], quoted.text[end : min(high, end + _AROUND)]
+    return before.rsplit("\n", 1)[-1], after.split("\n", 1)[0]
