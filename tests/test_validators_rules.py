@@ -18,6 +18,8 @@ Tables = dict[str, list[Row]]
 CASES = orjson.loads((Path(__file__).parent / "cases/broken_rules.json").read_bytes())
 
 HEART, PERSONALENS = benchmark("heart"), benchmark("personalens-published")
+OF_GOOD_ROWS: dict[str, set[tuple[str, str, str, str]]] = {}
+"""What is found by benchmark in the rows that every case changes; looked for once."""
 
 
 @pytest.fixture
@@ -124,11 +126,17 @@ def test_a_broken_rule_of_personalens_is_found_by_code_row_and_field(small_perso
 
 def is_found(described: Benchmark, tables: Tables, case: dict[str, Any]) -> None:
     expected = (case["code"], case["table"], case["row"], case["field"])
-    assert expected not in {(f.code, f.table, f.row_id, f.field) for f in found(described, tables)}
+    if described.name not in OF_GOOD_ROWS:
+        OF_GOOD_ROWS[described.name] = places(found(described, tables))
+    assert expected not in OF_GOOD_ROWS[described.name]
     changed(tables, case)
     findings = found(described, tables)
-    assert expected in {(f.code, f.table, f.row_id, f.field) for f in findings}
+    assert expected in places(findings)
     assert not [f for f in findings if f.code.startswith("schema.")]
+
+
+def places(findings) -> set[tuple[str, str, str, str]]:
+    return {(f.code, f.table, f.row_id, f.field) for f in findings}
 
 
 def test_every_rule_there_is_has_a_case_that_breaks_it():
