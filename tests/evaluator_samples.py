@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 import pytest
-from release_samples import release_of, small_tables
+from release_samples import frozen_once, small_tables
 
 from evaluators.__main__ import main
 from releases import Release
@@ -26,7 +26,7 @@ def small_release(root: Path, change: Any = lambda tables: None) -> Release:
     """A release of the small workspace: four characters, one scenario, four questions, twelve memories."""
     tables = small_tables()
     change(tables)
-    return release_of(root, SPEC, tables)
+    return frozen_once(root, SPEC, tables)
 
 
 def wide_tables(scenarios: int = 6) -> dict[str, list[Row]]:

@@ -1,11 +1,14 @@
 """What the tests of releases share: small workspaces, releases made of them, and a process to kill."""
 
+import atexit
 import contextlib
+import functools
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import orjson
 
 from releases import Release
 from releases.freeze import Plan, freeze
+from releases.opening import open_release
 from schemas.release_names import parse_name
 from schemas.tables import Row
 from schemas.workspace import Workspace
@@ -75,6 +79,20 @@ def release_of(root: Path, spec: str, tables: dict[str, list[Row]], **plan: Any)
     work = root / "work" / str(name)
     workspace = write_workspace(work, tables, name.benchmark)
     return freeze(Plan(name, workspace, root / "frozen", **plan), CHECKS)
+
+
+def frozen_once(root: Path, spec: str, tables: dict[str, list[Row]]) -> Release:
+    """As ``release_of``, by copying what was frozen of these rows before: for tests of what reads releases."""
+    folder = parse_name(spec).folder(root / "frozen")
+    shutil.copytree(_frozen(spec, orjson.dumps(tables)), folder)
+    return open_release(folder)
+
+
+@functools.cache
+def _frozen(spec: str, tables: bytes) -> Path:
+    kept = tempfile.TemporaryDirectory(prefix="anamnesis-frozen-")
+    atexit.register(kept.cleanup)
+    return release_of(Path(kept.name), spec, orjson.loads(tables)).folder
 
 
 def copy_of(release: Release, folder: Path) -> Path:

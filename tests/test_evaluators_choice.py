@@ -5,7 +5,7 @@ import json
 import orjson
 import pytest
 from evaluator_samples import SPEC, evaluate, result_at, small_release, wide_tables
-from release_samples import release_of, small_tables
+from release_samples import frozen_once, small_tables
 
 from evaluators.settings import SETTINGS
 
@@ -145,7 +145,7 @@ def test_a_model_that_likes_a_letter_is_found_out_by_the_orders(tmp_path, rehear
 
 @pytest.mark.parametrize("name", ["random", "longest", "options", "nearest", "reader"])
 def test_baselines_run_as_models_and_are_the_same_every_time(tmp_path, name):
-    release_of(tmp_path, SPEC, wide_tables())
+    frozen_once(tmp_path, SPEC, wide_tables())
     words = ["--setting", "recent", "--model", f"offline:{name}", "--quiet", "--out"]
     assert evaluate(tmp_path, "choice", *words, tmp_path / "one.json") == 0
     assert evaluate(tmp_path, "choice", *words, tmp_path / "two.json") == 0
@@ -167,7 +167,7 @@ def test_the_nearest_baseline_takes_the_option_that_was_remembered(tmp_path):
         right = next(o["content"] for o in question["options"] if o["label"] == gold[question["question_id"]])
         own = next(m for m in tables["memories"] if m["character_id"] == question["character_id"] and m["age"] == 8)
         own["content_full"] = right
-    release_of(tmp_path, SPEC, tables)
+    frozen_once(tmp_path, SPEC, tables)
     out = tmp_path / "result.json"
     evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:random", "--quiet", "--out", out)
     assert result_at(out)["figures"]["baselines"]["nearest"]["rate"] == 1
@@ -175,12 +175,12 @@ def test_the_nearest_baseline_takes_the_option_that_was_remembered(tmp_path):
 
 def test_memories_of_the_future_change_nothing_that_is_retrieved(tmp_path):
     tables = small_tables()
-    release_of(tmp_path / "one", SPEC, tables)
+    frozen_once(tmp_path / "one", SPEC, tables)
     other = orjson.loads(orjson.dumps(tables))
     for memory in other["memories"]:
         if memory["age"] > 10:
             memory["content_summary"] = "Another evening altogether"
-    release_of(tmp_path / "two", SPEC, other)
+    frozen_once(tmp_path / "two", SPEC, other)
     found = []
     for root in (tmp_path / "one", tmp_path / "two"):
         evaluate(
@@ -211,7 +211,7 @@ def test_a_wrong_request_is_told_in_one_line(tmp_path, capsys, words, said):
 
 def test_a_release_without_memories_serves_vanilla_and_refuses_the_rest(tmp_path, capsys):
     tables = small_tables()
-    release_of(tmp_path, SPEC, {**tables, "memories": [], "activations": [], "characters": []})
+    frozen_once(tmp_path, SPEC, {**tables, "memories": [], "activations": [], "characters": []})
     out = tmp_path / "result.json"
     assert (
         evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:options", "--quiet", "--out", out) == 0
@@ -239,7 +239,7 @@ def test_json_is_one_document_and_carries_the_digest(tmp_path, capsys):
 
 
 def test_several_models_at_once_leave_the_results_that_each_alone_leaves(tmp_path):
-    release_of(tmp_path, SPEC, wide_tables())
+    frozen_once(tmp_path, SPEC, wide_tables())
     models = ["offline:longest", "offline:nearest", "offline:reader"]
     assert evaluate(tmp_path, "choice", "--setting", "recent", "--quiet", "--model", *models) == 0
     folder = tmp_path / "out/evaluations" / SPEC

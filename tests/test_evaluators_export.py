@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from evaluator_samples import SPEC, evaluate, small_release
-from release_samples import release_of, small_tables
+from release_samples import frozen_once, small_tables
 
 from evaluators.bench import read_bench, read_keys
 from evaluators.prompting import choice_request
@@ -40,7 +40,7 @@ def test_a_task_file_names_columns_that_are_there(tmp_path, name):
 
 
 def test_a_release_without_memories_exports_vanilla_alone(tmp_path, capsys):
-    release_of(tmp_path, SPEC, {**small_tables(), "memories": [], "activations": [], "characters": []})
+    frozen_once(tmp_path, SPEC, {**small_tables(), "memories": [], "activations": [], "characters": []})
     assert evaluate(tmp_path, "export", "--setting", "vanilla", "--out", tmp_path / "data", "--quiet") == 0
     assert evaluate(tmp_path, "export", "--setting", "recent", "--out", tmp_path / "data") == 2
     assert "needs memories" in capsys.readouterr().err

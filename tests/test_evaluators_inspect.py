@@ -4,7 +4,7 @@ import json
 
 import pytest
 from evaluator_samples import SPEC, evaluate, result_at, wide_tables
-from release_samples import release_of
+from release_samples import frozen_once
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed: pip install 'anamnesis[inspect]'")
 
@@ -29,7 +29,7 @@ def test_the_same_answers_get_the_same_score(tmp_path, rehearse, monkeypatch, se
     from evaluators.inspect_tasks import heart_choice
 
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
-    release_of(tmp_path, SPEC, wide_tables())
+    frozen_once(tmp_path, SPEC, wide_tables())
 
     def text_of(body):
         content = body["messages"][-1]["content"]

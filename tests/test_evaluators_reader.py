@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from evaluator_samples import SPEC
-from release_samples import release_of, small_tables
+from release_samples import frozen_once, small_tables
 
 from evaluators.bench import Question, read_bench, read_keys
 from evaluators.reader import Reader
@@ -28,7 +28,7 @@ def tables_of(told=lambda who, word: f"That day the {word} was all I thought of,
 
 
 def opened(root, tables):
-    release = release_of(root, SPEC, tables)
+    release = frozen_once(root, SPEC, tables)
     return read_bench(release), read_keys(release)
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from evaluator_samples import SPEC, browser, evaluate, result_at, wide_tables
-from release_samples import PROVENANCE, release_of
+from release_samples import PROVENANCE, frozen_once
 
 NASTY = '</script><img src=x onerror="document.title=1">&amp; <b>bold</b> \u2028 "quoted"'
 
@@ -25,7 +25,7 @@ def reported(tmp_path_factory):
     for question in tables["mcqs"]:
         question["options"][0]["content"] = NASTY + question["options"][0]["content"]
     tables["memories"][0]["content_summary"] = NASTY
-    release_of(root, SPEC, tables)
+    frozen_once(root, SPEC, tables)
     results = []
     for setting, model in (("recent", "reader"), ("naive_rag", "nearest"), ("vanilla", "longest")):
         path = root / f"{setting}.json"
@@ -143,7 +143,7 @@ def test_the_page_fits_a_phone_and_a_desk(chrome, reported, width):
 def test_results_of_different_content_are_never_put_in_one_page(tmp_path, reported, capsys):
     _, _ = reported
     tables = wide_tables(2)
-    release_of(tmp_path, SPEC, tables)
+    frozen_once(tmp_path, SPEC, tables)
     one = tmp_path / "one.json"
     evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:random", "--quiet", "--out", one)
     other = reported[0].parent / "vanilla.json"
@@ -173,7 +173,7 @@ def test_the_first_screen_says_what_a_model_reached_over_the_floor_and_what_that
     for decision in tables["decisions"]:
         decision["provenance"] = PROVENANCE  # composed, and the small workspace has nothing reviewed
         decision["review"] = {**decision["review"], "status": "unreviewed"}
-    release_of(tmp_path, SPEC, tables)
+    frozen_once(tmp_path, SPEC, tables)
     rehearse(compose=lambda body: '{"reasoning": "So it seems.", "choice": "A"}')
     words = ["--setting", "recent", "--quiet", "--model", "claude-haiku-4-5", "offline:reader"]
     assert evaluate(tmp_path, "choice", *words) == 0
@@ -188,7 +188,7 @@ def test_the_first_screen_says_what_a_model_reached_over_the_floor_and_what_that
 
 
 def test_no_two_lines_of_a_setting_look_the_same(tmp_path):
-    release_of(tmp_path, SPEC, wide_tables())
+    frozen_once(tmp_path, SPEC, wide_tables())
     models = [f"offline:{name}" for name in ("random", "longest", "options", "nearest", "reader")]
     assert evaluate(tmp_path, "choice", "--setting", "recent", "--quiet", "--model", *models) == 0
     page = tmp_path / "report.html"

@@ -3,12 +3,12 @@
 import orjson
 import pytest
 from evaluator_samples import SPEC, evaluate, result_at, wide_tables
-from release_samples import release_of
+from release_samples import frozen_once
 
 
 @pytest.fixture
 def runs(tmp_path):
-    release_of(tmp_path, SPEC, wide_tables())
+    frozen_once(tmp_path, SPEC, wide_tables())
     made = []
     for model in ("random", "longest", "reader"):
         made.append(tmp_path / f"{model}.json")

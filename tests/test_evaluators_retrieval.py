@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from evaluator_samples import evaluate, small_release, wide_tables
-from release_samples import release_of, small_tables
+from release_samples import frozen_once, small_tables
 
 from evaluators import persona_db
 from evaluators.bench import Memory, read_bench
@@ -122,7 +122,7 @@ def test_tfidf_finds_the_memory_that_speaks_of_the_situation(tmp_path):
     for memory in tables["memories"]:
         if memory["age"] == 10:
             memory["content_full"] = query(scenario)
-    bench = read_bench(release_of(tmp_path, "heart@0.1.0", tables))
+    bench = read_bench(frozen_once(tmp_path, "heart@0.1.0", tables))
     found = nearest(bench, embedder("tfidf", tmp_path / "c.sqlite"), 1)
     assert {own[0].memory_id[-1] for own in found.values()} == {"2"}
 
@@ -133,7 +133,7 @@ def test_equal_scores_go_by_id():
 
 @pytest.mark.parametrize("name", ["recent", "naive_rag", "persona_db"])
 def test_no_setting_knows_the_future(tmp_path, name):
-    bench = read_bench(release_of(tmp_path, "heart@0.1.0", wide_tables(2)))
+    bench = read_bench(frozen_once(tmp_path, "heart@0.1.0", wide_tables(2)))
     ages = {memory.id: memory.age for own in bench.memories.values() for memory in own}
     found = retrieve(bench, Setting(name), tmp_path / "cache", None)
     for question in bench.questions:
