@@ -38,15 +38,16 @@ _SHE_OR_HE = re.compile(r"\s*(?:s?he|they)\b")
 _BED = re.compile(r"\b(?:over|above|beside|by) my (?:bed|cot|crib|pram)\b")
 _SENTENCES = re.compile(r"[.!?] ")
 _EARLIER = 250
+_BEHIND = 160
 # No match of that_is_me is without one of these; looking for them is quicker.
 _IS_ME = ("'s me", "\u2019s me", " is me", " was me", "ning me", "eans me", "eant me")
 
 
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
-    """ "Mum, look!", said by the protagonist's own child."""
-    message = "the protagonist's child calls the protagonist by a word for one gender"
+    """ "Mum, look!", said by the protagonist's own child, or "Your mum's here" said to it."""
+    message = "the protagonist's child calls the protagonist by a word for one gender, or hears one"
     for number, span in enumerate(quoted.spans):
-        at = _called_as_kin(quoted, number, span)
+        at = _called_as_kin(quoted, number, span) or _told_to_a_child(quoted, number, span)
         if at:
             yield at_words(subject, "identity.gendered", "error", _FIELD, at, message, _GENDERED)
 
@@ -64,6 +65,14 @@ def _called_as_kin(quoted: Quotations, number: int, span: Span) -> Span | None:
         return None
     end = span[0] + 1 + found.end()
     return None if quoted.scene.told_to_another(number) else (end - len(found.group().lstrip(" ,\"'\u201c\u2018")), end)
+
+
+def _told_to_a_child(quoted: Quotations, number: int, span: Span) -> Span | None:
+    """ "Your mother's here," the teacher told my daughter, and I held out her coat."""
+    found = _WORDS["your_parent"].search(quoted.text, *span)
+    after = quoted.scene.beside(number)[1] if found else ""
+    told = _WORDS.says("told_my_child", after) and _WORDS.says("and_i", after)
+    return found.span() if found and told and not quoted.mine(number) else None
 
 
 def _said_by_a_child(scene: Scene, number: int) -> bool:
@@ -118,17 +127,37 @@ def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
 def _shown(scene: Scene, number: int) -> re.Match[str] | None:
     """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
     span = scene.spans[number]
-    found = _WORDS["spoken_of"].search(scene.text, *span)
+    found = _WORDS["spoken_of"].search(scene.text, *span) or _WORDS["introduced"].search(scene.text, *span)
     if found is None:
         return None
     before, after = scene.beside(number)
     if scene.of_me(number) or _WORDS.says("turned_to_me", before, after):
         return found
+    if marvelled := _marvelled(scene, number):
+        return marvelled
+    told = after if scene.turns.told(number) == "other" else ""
+    told = told or scene.text[span[1] : span[1] + _BEHIND].split("\n")[0]
+    if _WORDS.says("at_me", told) and (shown := _WORDS["hailed"].search(scene.text, *span)):
+        return shown
+    if scene.is_wide and _WORDS.says("at_me", told) and (shown := _WORDS["introduced"].search(scene.text, *span)):
+        return shown
     if scene.text[span[1] - 2] in ".!?" and not TALK["other_says"].match(after):
         return None  # what follows is another sentence
     if _BED.search(after):
         return found
     return _WORDS["looked_at"].search(scene.text, *span) if _WORDS.says("handled", after) else None
+
+
+def _marvelled(scene: Scene, number: int) -> re.Match[str] | None:
+    """ "Hark at him!", said upon what the protagonist has just said, which is of nobody."""
+    found = _WORDS["marvelled"].search(scene.text[scene.spans[number][0] : scene.spans[number][1]])
+    if found is None or number == 0 or scene.spans[number][0] - scene.spans[number - 1][1] > 2 * _BEHIND:
+        return None
+    mine = scene.mine(number - 1) or scene.turns.perhaps_mine(number - 1)
+    gender = "f" if found["who"].lower() in ("her", "she") else "m"
+    if not mine or TALK[gender].search(scene.text, *scene.spans[number - 1]):
+        return None
+    return _WORDS["spoken_of"].search(scene.text, *scene.spans[number])
 
 
 def pointed_out(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
@@ -161,12 +190,13 @@ def counted_in(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Ladies first," he says, and I go in. "We brothers," my brother says."""
     message = "the protagonist is let in, or counted in, by a word for one gender"
     for number, span in enumerate(quoted.spans):
-        first, pair = _WORDS["first_in"].search(quoted.text, *span), _WORDS["pair"].search(quoted.text, *span)
-        if not first and not pair:
+        first, pair, both = (_WORDS[name].search(quoted.text, *span) for name in ("first_in", "pair", "both_kinds"))
+        if not (first or pair or both):
             continue
         before, after = quoted.scene.beside(number)
         i_go = first is not None and _WORDS.says("i_go", f"{before} {after}")
         found = first if i_go else pair if _WORDS.says("of_mine", after) else None
+        found = found or (both if _WORDS.says("i_take_a_side", after) else None)
         if found and not quoted.mine(number) and not quoted.scene.told_to_another(number):
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
 
