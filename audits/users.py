@@ -13,14 +13,14 @@ and a summary tells of the user it belongs to.
 from __future__ import annotations
 
 import functools
-import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from audits.ages import ages
 from audits.reading import Subject, at_row, at_words, subjects
 from schemas.findings import Finding, Severity
 from schemas.tables import Row, term_ids
@@ -29,10 +29,10 @@ KEY = ("user_id",)
 
 _SOURCE = "PersonaLens 2.4, appendix A.4"
 _MASK = "PersonaLens 2.1"
-_BRACKET = re.compile(r"([0-9][0-9])(?:\s?[-–]\s?([0-9]{2})|\+)(?=[\s-]years?\b)")
-_DECADE = re.compile(r"in (?:his|her|their) (early|mid|late)[\s-]([2-9]0)s\b")
-_WITHIN = {"early": (0, 4), "mid": (3, 7), "late": (6, 9)}
-_OLDEST = 120
+EVERY = "*"
+"""The place of parts that are held against each of the user's preferences in turn."""
+
+_FORMS = ("any", "only", "lacks", "besides")
 
 Values = Mapping[str, Sequence[str]]
 """A user's values by "Domain: Preference" and by demographic field."""
@@ -46,10 +46,13 @@ class Part:
     any: frozenset[str]
     only: frozenset[str]
     lacks: frozenset[str]
+    besides: frozenset[str]
 
     def holds(self, values: Values) -> bool:
         """Whether a user's values are like that; never without values."""
         seen = {value.strip().casefold() for value in values.get(self.place, ())}
+        if self.besides:
+            return bool(seen - self.besides)
         return bool(seen) and (
             bool(seen & self.any) if self.any else seen <= self.only if self.only else seen.isdisjoint(self.lacks)
         )
@@ -71,6 +74,15 @@ class Conflict:
     hits: tuple[Mapping[str, Any], ...]
     misses: tuple[Mapping[str, Any], ...]
 
+    def among(self, values: Values) -> Iterator[Conflict]:
+        """The conflict for each of a user's preferences, where it is about every one; else itself."""
+        if all(part.place != EVERY for part in self.parts):
+            yield self
+            return
+        for place in values:
+            if ": " in place:
+                yield replace(self, parts=tuple(replace(part, place=place) for part in self.parts))
+
 
 def audit(
     rows: Sequence[Row],
@@ -88,6 +100,14 @@ def audit(
     return [finding for finding in found if wanted is None or finding.code in wanted]
 
 
+def unheld(related: Mapping[str, Sequence[Row]]) -> list[str]:
+    """What was not looked for, and why: one line each."""
+    if related.get("preferences"):
+        return []
+    mend = "name a --workspace or --release that has them"
+    return [f"preference.spelling: no preferences to hold the spelling against; {mend}"]
+
+
 @functools.cache
 def conflicts() -> tuple[Conflict, ...]:
     """The conflicts of ``users.toml``, in its order."""
@@ -99,7 +119,7 @@ def _conflict(entry: Mapping[str, Any]) -> Conflict:
     parts = tuple(
         Part(
             place=part["in"] if "in" in part else part["field"],
-            **{form: frozenset(map(str.casefold, part.get(form, ()))) for form in ("any", "only", "lacks")},
+            **{form: frozenset(map(str.casefold, part.get(form, ()))) for form in _FORMS},
         )
         for part in entry["all"]
     )
@@ -117,7 +137,7 @@ def _menu(preferences: Sequence[Row]) -> Mapping[str, Mapping[str, str]]:
 
 def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     values, active = _values(subject.row), _mask(subject.row)
-    for conflict in conflicts():
+    for conflict in (each for known in conflicts() for each in known.among(values)):
         if all(part.holds(values) for part in conflict.parts):
             yield _told(subject, conflict, values, active)
     yield from _spellings(subject, values, menu)
@@ -137,15 +157,19 @@ def _told(subject: Subject, conflict: Conflict, values: Values, active: Mapping[
 
 def _spellings(subject: Subject, values: Values, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     for place, held in values.items():
-        folded = Counter(value.strip().casefold() for value in held)
+        folded: dict[str, list[str]] = defaultdict(list)
+        for value in held:
+            folded[value.strip().casefold()].append(value)
         for value in held:
             offered = menu.get(place, {}).get(value.strip().casefold(), value)
             if offered != value:
                 message = f"{place}: the menu spells it {offered!r}; measured as another value"
                 yield at_row(subject, "preference.spelling", "warning", message, "affinities", value, "PersonaLens 2.4")
-        for value, times in folded.items():
-            if times > 1:
-                message = f"{place}: named {times} times"
+        for value, named in folded.items():
+            if len(named) > 1:
+                spelled = list(dict.fromkeys(named))
+                ways = f", as {' and '.join(map(repr, spelled))}" if len(spelled) > 1 else ""
+                message = f"{place}: named {len(named)} times{ways}"
                 yield at_row(subject, "preference.repeated", "warning", message, "affinities", value, "PersonaLens 2.4")
 
 
@@ -174,7 +198,7 @@ def _summaries(subject: Subject, values: Values) -> Iterator[Finding]:
     by_domain: dict[str, list[str]] = defaultdict(list)
     for place, held in values.items():
         by_domain[place.split(": ")[0]] += [value.casefold() for value in held]
-    ages = [span for text in values.get("age", ()) for _, span in _ages(text)]
+    own = [years for text in values.get("age", ()) for _, years in ages(text)]
     for number, entry in enumerate(_entries(subject.row, "interactions")):
         domain, text = str(entry.get("domain")), entry.get("summary")
         if not isinstance(text, str):
@@ -184,19 +208,10 @@ def _summaries(subject: Subject, values: Values) -> Iterator[Finding]:
         if by_domain[domain] and not any(value in folded for value in by_domain[domain]):
             message = f"mentions none of the user's preferences in {domain}"
             yield at_words(here, "summary.silent", "warning", field, (0, len(text)), message, _SOURCE)
-        for words, (low, high) in _ages(text):
-            if ages and all(high < least or low > most for least, most in ages):
+        for words, (low, high) in ages(text) if own else ():
+            if all(high < least or low > most for least, most in own):
                 message = f"the user is {values['age'][0]}"
                 yield at_words(here, "summary.age", "warning", field, words, message, _SOURCE)
-
-
-def _ages(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where a text names an age bracket or part of a decade, and the first and last year of it."""
-    for match in _BRACKET.finditer(text):
-        yield match.span(), (int(match[1]), int(match[2] or _OLDEST))
-    for match in _DECADE.finditer(text):
-        low, high = _WITHIN[match[1]]
-        yield match.span(), (int(match[2]) + low, int(match[2]) + high)
 
 
 def _values(row: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -1,13 +1,14 @@
 """Users: every rule finds what contradicts and spares what does not."""
 
 import copy
+import time
 
 import hypothesis
 import pytest
 from conftest import rows_of
 from hypothesis import strategies as st
 
-from audits import codes, users
+from audits import ages, codes, users
 from schemas.tables import term_ids, vocabulary
 
 DOMAINS = term_ids("personalens_domains")
@@ -85,9 +86,13 @@ def test_every_conflict_finds_its_hits_and_spares_its_misses(conflict):
 def test_conflicts_name_known_preferences_fields_and_codes():
     known = {f"{row['id']}: {each['id']}" for row in vocabulary("personalens_domains") for each in row["preferences"]}
     named = {part.place for conflict in users.conflicts() for part in conflict.parts}
-    assert named <= known | SOUND["demographics"].keys()
+    assert named <= known | SOUND["demographics"].keys() | {users.EVERY}
     assert {conflict.code for conflict in users.conflicts()} <= {code.code for code in CODES}
-    assert all(sum(map(bool, (part.any, part.only, part.lacks))) == 1 for c in users.conflicts() for part in c.parts)
+    assert all(
+        sum(map(bool, (part.any, part.only, part.lacks, part.besides))) == 1
+        for c in users.conflicts()
+        for part in c.parts
+    )
 
 
 def test_a_conflict_in_a_domain_that_is_off_is_a_note():
@@ -105,6 +110,55 @@ def test_a_span_points_at_the_words_of_the_summary():
     (finding,) = audit(user({"interactions": [{"domain": d, "summary": text} for d in DOMAINS]}))[:1]
     assert finding.field == "interactions.0.summary"
     assert text[slice(*finding.span)] == finding.text == "18-24"
+
+
+TOLD = ages.EXAMPLES["told"]
+
+
+@pytest.mark.parametrize(("text", "low", "high"), TOLD, ids=[text for text, _, _ in TOLD])
+def test_an_age_of_the_user_is_read_in_brackets_years_and_decades_in_digits_and_words(text, low, high):
+    assert [years for _, years in ages.ages(text)] == [(low, high)]
+
+
+@pytest.mark.parametrize("text", ages.EXAMPLES["untold"])
+def test_hours_amounts_and_ages_of_others_are_no_age_of_the_user(text):
+    assert ages.ages(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user " * 40_000,
+        "aged " * 40_000,
+        "twenty-" * 30_000,
+        "at 62, " * 30_000,
+        ". " * 90_000,
+        "62 year old " * 15_000,
+    ],
+)
+def test_an_age_is_looked_for_in_a_time_that_grows_with_the_text(text):
+    started = time.process_time()
+    ages.ages(text)
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "preference",
+    [f"{row['id']}: {each['id']}" for row in vocabulary("personalens_domains") for each in row["preferences"]],
+)
+def test_no_preference_beside_a_preference_is_found_for_every_type(preference):
+    assert "conflict.choice" in found({preference: ["no preference", "something"]})
+    assert "conflict.choice" not in found({preference: ["no preference"]})
+
+
+def test_a_value_named_in_several_spellings_is_shown_in_each():
+    (repeated,) = users.audit([user({"Books: Genre": ["history", "History", "history"]})], {})
+    assert repeated.message == "Books: Genre: named 3 times, as 'history' and 'History'"
+
+
+def test_that_there_is_no_menu_to_hold_spellings_against_is_told():
+    assert users.unheld({"preferences": MENU}) == []
+    assert [line.startswith("preference.spelling: no preferences") for line in users.unheld({})] == [True]
 
 
 def test_only_wanted_codes_are_reported():
