@@ -24,6 +24,8 @@ _CAPITAL = re.compile(rf"[{_UPPER}](?<!\w\w)\w*+(?:['\u2019-](?!(?:s|t|d|ll|ve|m
 _JOINT = re.compile(r"['\u2019-]")
 _BEGINS = re.compile(r"(?:^|[.!?\u2026:\u2014\u2013\"\u201c\u201d\u2018\u00ab\n(]|(?<!\w)')\W*$")
 _BETWEEN = re.compile(r"(?<=\b\w)\. ?|(?<=\b\w\w)\. |(?<=\b\w\w\w)\. (?<=(?:Mrs|MRS)\. )| ")
+# "Pleeease"
+_DRAWN = re.compile(r"(.)\1\1")
 _RUN = 4
 _AGAIN = 60
 
@@ -53,7 +55,9 @@ class Name:
     def proper(self) -> bool:
         """Whether it is a name at all: given, or a word that is not of the language and no word in capitals."""
         word = max(self.words, key=len)
-        return self.given or (not word.isupper() and len(word) > 1 and not is_common(word) and not self._of_a_place)
+        if self.given or word.isupper():
+            return self.given
+        return len(word) > 1 and not is_common(word) and not self._of_a_place and not _DRAWN.search(word)
 
     @property
     def _of_a_place(self) -> bool:
@@ -94,8 +98,8 @@ class Names:
 
     def once(self, name: Name) -> bool:
         """Whether the text has no word of a name a second time, but right behind it."""
-        places = [place for word in name.words for place in self._places[word]]
-        return all(0 <= place - name.start < _AGAIN for place in places)
+        every = [self._places[word] for word in name.words]  # each in order
+        return all(name.start <= places[0] and places[-1] - name.start < _AGAIN for places in every)
 
     @functools.cached_property
     def _places(self) -> dict[str, list[int]]:

@@ -126,26 +126,28 @@ def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
 
 def _shown(scene: Scene, number: int) -> re.Match[str] | None:
     """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
-    span = scene.spans[number]
-    found = _WORDS["spoken_of"].search(scene.text, *span) or _WORDS["introduced"].search(scene.text, *span)
+    text, span = scene.text, scene.spans[number]
+    presented = _WORDS["presented"].search(text, *span)
+    found = _WORDS["spoken_of"].search(text, *span) or _WORDS["introduced"].search(text, *span) or presented
     if found is None:
         return None
+    if presented and not scene.is_wide:
+        return presented
     before, after = scene.beside(number)
     if scene.of_me(number) or _WORDS.says("turned_to_me", before, after):
         return found
-    if marvelled := _marvelled(scene, number):
-        return marvelled
-    told = after if scene.turns.told(number) == "other" else ""
-    told = told or scene.text[span[1] : span[1] + _BEHIND].split("\n")[0]
-    if _WORDS.says("at_me", told) and (shown := _WORDS["hailed"].search(scene.text, *span)):
+    at_me = _WORDS.says(
+        "at_me", after if scene.turns.told(number) else text[span[1] : span[1] + _BEHIND].split("\n")[0]
+    )
+    kinds = ["hailed", "introduced", "presented"] if scene.is_wide else ["hailed"]
+    shown = next(filter(None, (_WORDS[kind].search(text, *span) for kind in kinds)), None) if at_me else None
+    if shown or (shown := _marvelled(scene, number)):
         return shown
-    if scene.is_wide and _WORDS.says("at_me", told) and (shown := _WORDS["introduced"].search(scene.text, *span)):
-        return shown
-    if scene.text[span[1] - 2] in ".!?" and not TALK["other_says"].match(after):
+    if text[span[1] - 2] in ".!?" and not TALK["other_says"].match(after):
         return None  # what follows is another sentence
     if _BED.search(after):
         return found
-    return _WORDS["looked_at"].search(scene.text, *span) if _WORDS.says("handled", after) else None
+    return _WORDS["looked_at"].search(text, *span) if _WORDS.says("handled", after) else None
 
 
 def _marvelled(scene: Scene, number: int) -> re.Match[str] | None:

@@ -24,7 +24,13 @@ _ALONE = re.compile(
     r"\W{0,3}(?:(?:Student|Staff|Trainee|Cadet|Private|Pupil|Recruit) )?"
     r"(?:(?:[Nn]umber|[Nn]ext|[Rr]oom|[Nn]o)? ?\w*[,:.] )?"
 )
+_SALUTES = re.compile(r"^\W*[Dd]ear(?:est)? $")
 _BESIDE = re.compile(r"\b(?:with|and|than|like|near|by|beside) $")
+_AT_ONCE = 3
+"""Sentences, the one with the tag among them, in which others look at the narrator who is named."""
+
+_SENTENCES = re.compile(r"(?<=[.!?]) +")
+_WORD = re.compile(r"\w")
 _WAY = 6
 _BY_THE_WAY = re.compile(r"\b(?:with|and|in|at|of|from|for|on|by|than|like|near) $")
 
@@ -56,11 +62,12 @@ class _Said:
             return WORDS.says("startled", told)
         if WORDS.says("shown_by", told):
             return True
-        return not self.called and (WORDS.says("looked_at", told) or WORDS.says("felt", told))
+        at_once = " ".join(_SENTENCES.split(told)[:_AT_ONCE])
+        return not self.called and (WORDS.says("looked_at", at_once) or WORDS.says("felt", at_once))
 
     def is_answered(self, told: str) -> bool:
         """Whether the narrator answers to the name."""
-        return (self.called or self.alone or not self.loose) and WORDS.says("answer", told)
+        return (self.called or self.alone or not self.loose) and WORDS.says("heeds", told)
 
 
 def is_said(names: Names, name: Name) -> Sureness:
@@ -93,15 +100,16 @@ def fills(quoted: Quotations, name: Name) -> bool:
 
 def _how(quoted: Quotations, name: Name, before: str, after: str) -> _Said:
     told_of = framed("spoken_of", name, before, after) or _says_of(name, before, after)
-    told_of = told_of or (quoted.scene.is_wide and WORDS["third"].match(after) is not None)
+    wide = quoted.scene.is_wide
+    told_of = told_of or (wide and WORDS["third"].match(after) is not None)
     presented = framed("presented", name, before, after)
     shown = not presented and framed("shown", name, before, after)
-    loose = quoted.scene.is_wide and not (presented or shown or name.given)
+    loose = wide and not (presented or shown or name.given)
     return _Said(
-        not told_of and framed("called", name, before, after),
+        not told_of and (framed("called", name, before, after) or (wide and framed("asked", name, before, after))),
         presented,
         shown,
-        name.proper and _is_alone(before, after),
+        name.proper and _is_alone(before, after) and (name.given or not wide or not _WORD.search(after)),
         _young(before),
         loose and any(framed(when, name, before, after, loosely=True) for when in ("presented", "shown")),
         *_around(quoted, name.number or 0),
@@ -123,7 +131,11 @@ def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
     if scene.told_to_another(number) or (not said.called and _BESIDE.search(before)):
         return False
     told = _reaction(names, name, said)
+    if _SALUTES.search(before) and WORDS["reads"].match(said.after):
+        return None  # a letter to anybody
     if told and said.stirs(told):
+        return True
+    if _next_is_yes(names.quoted, number) and names.quoted.mine(number + 1):
         return True
     if told and said.is_answered(told):
         return None if scene.turns.perhaps_mine(number) and not scene.from_afar(number) else True
@@ -149,8 +161,11 @@ def _reaction(names: Names, name: Name, said: _Said) -> str:
     others = (each for each in behind if each.start < end and not each.words[0].startswith(name.words))
     if any(each.proper and not _BY_THE_WAY.search(text, each.start - _WAY, each.start) for each in others):
         return ""
-    last = names.quoted.scene.turns.turn(number).numbers[-1]
-    if any(each.given and end <= each.start < names.quoted.spans[last][1] for each in behind):
+    turn = names.quoted.scene.turns.turn(number).numbers
+    first, last = names.quoted.spans[turn[0]][0], names.quoted.spans[turn[-1]][1]
+    # What comes behind a paragraph in which several are called may be anything.
+    several = (each for each in names.all if first <= each.start < last and not set(each.words) & set(name.words))
+    if any(each.given and (each.start >= end or said.called) for each in several):
         return said.after
     return f"{said.after} {names.quoted.scene.reaction(number)}"
 

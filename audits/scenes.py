@@ -78,7 +78,7 @@ class Scene:
     def to_me(self, number: int) -> bool:
         """Whether the narrator evidently hears a quotation; of one by itself it is enough that a waiter says it."""
         if self.is_wide:
-            return self.hearer(number) == "me"
+            return self.hearer(number) == "me" and self.is_close(number)
         told = any(WORDS.says(name, *self.beside(number)) for name in ("near_me", "serves"))
         told = told or WORDS["mine_near"].match(self.text, self.spans[number][1]) is not None
         return told and not self.told_to_another(number)
@@ -213,6 +213,14 @@ class Scene:
         outside = _QUOTED.sub(" ", following.lstrip("\n")).split("\n")[0]
         return " ".join(_SENTENCES.split(outside.strip())[:2])
 
+    def _behind(self, number: int) -> str:
+        """What stands behind a turn; of a scene without what belongs to its last quotation."""
+        behind, last = self.turns.behind(number), self.turns.turn(number).numbers[-1]
+        after = self.turns.beside(last, FAR)[1]
+        if not self.is_wide or not self._is_tag(last, after):
+            return behind
+        return behind[len(after) :].lstrip(".!?")
+
     def _in_exchange(self, number: int) -> Hearer | None:
         """Whom a quotation is said to by who speaks before and behind it, and does something upon it."""
         name = self.turns.name(number)
@@ -230,7 +238,7 @@ class Scene:
             return "another"
         if self.turns.speaker(number) is None and self.is_wide:
             return None
-        if WORDS["i_follow"].match(self.turns.behind(number)):
+        if WORDS["i_follow"].match(self._behind(number)):
             return "me"
         return "me" if behind is not None and self.turns.speaker(number) == "other" else None
 

@@ -151,7 +151,7 @@ class Turns:
         first = bisect_right(self._at, paragraph - 1)
         for number in range(first, bisect_right(self._at, paragraph)):
             last = turns[-1] if turns else None
-            told = self.told(number) or self._by_act(number, last)
+            told = self.told(number) or self._by_act(number)
             if last and self._goes_on(number) and (told is None or last.told is None or told == last.told):
                 turns[-1] = Turn(range(last.numbers.start, number + 1), paragraph, last.told or told)
             else:
@@ -177,16 +177,15 @@ class Turns:
         found = WORDS["somebody"].findall(words)
         return found[-1] if found else None
 
-    def _by_act(self, number: int, last: Turn | None) -> Who | None:
+    def _by_act(self, number: int) -> Who | None:
         """Who does something in the sentence right before a quotation."""
         sentence = self.act(number)
         if not sentence:
             return None
         if WORDS["other_acts"].match(sentence):
             return "other"
-        # "I came in": alone it is what the narrator does before a voice is heard.
-        answers = last is not None and last.told == "other" and WORDS["i_act"].match(sentence)
-        return "I" if answers or WORDS["i_act_and_speak"].match(sentence) else None
+        # Not "I came in", which is what the narrator does before a voice is heard.
+        return "I" if WORDS["i_act_and_speak"].match(sentence) else None
 
     def perhaps_mine(self, number: int) -> bool:
         """Whether nothing says that somebody else speaks a quotation, and the narrator may well be who does.
@@ -234,8 +233,8 @@ class Turns:
 
     def _answers(self, first: int, second: int) -> bool:
         """Whether two quotations of different turns follow each other with nothing told between."""
-        opens = self.spans[second][0] == self._paragraphs[self._at[second]]
-        return self._abuts(second) or (opens and self._next(first, second))
+        here = self._at[first] == self._at[second] or self.spans[second][0] == self.begins(second)
+        return self._abuts(second) or (here and self._next(first, second))
 
     def _abuts(self, number: int) -> bool:
         """Whether a quotation stands right behind another, which is somebody else's then."""

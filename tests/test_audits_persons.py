@@ -75,6 +75,60 @@ OF_ANOTHER = (
     "A girl came in late. The other girls laughed, and I moved up.",
     '"You need a longer sleeve," the tailor said, with his tape round my chest.',
 )
+INTRODUCED = (
+    '"This is my daughter," Mum told the doctor.',
+    '"Meet my little brother," Ines said, and pushed me forward.',
+    "'Here's our son,' my father said.",
+    '"This is my wife," he said, with a hand on my shoulder.',
+    '"This is our girl, the one I told you about," said my aunt.',
+    '"This is my son," Dad told the neighbour.',
+    '"This is our youngest daughter," no, "This is my youngest daughter," she said.',
+    '"Meet our girl," said my uncle.',
+    '"Here is my husband," she said, and took my arm.',
+    '"This is my sister, who I told you about," he said.',
+    '"This is my big brother!" Nils told everyone.',
+    "'Meet my wife,' he said proudly.",
+    '"Here\'s my boy," Dad said.',
+    '"This is my niece," the baker told the customers.',
+    '"This is our grandson," said Grandma.',
+    '"Meet my nephew," he told the barber.',
+    '"This is my girlfriend," Sam told his mother.',
+    '"This is my boyfriend," she said to her parents.',
+    '"Here is our son!" they shouted.',
+    '"This is my mother," my child told the new teacher.',
+    '"This is my father," Lina said to the coach.',
+    '"This is my granddaughter," he told the nurse.',
+    '"Meet my only son," said my father.',
+    '"This is our boy," she said.',
+    '"Here\'s my daughter," Mum said.',
+)
+NOT_INTRODUCED = (
+    '"This is my daughter," I told the doctor.',
+    '"This is my bag," she said.',
+    '"This is my daughter\'s coat," the woman said.',
+    '"Meet my deadline or leave," he said.',
+    '"This is our house," said Ravi.',
+    '"This is my friend," Dad told the neighbour.',
+    '"This is our house," she said.',
+    '"Meet my colleague," he said.',
+    '"Here is my coat," she said.',
+    '"This is my son," I told the neighbour.',
+    '"Meet my sister," I said.',
+    "'This is my child,' she said.",
+    '"This is my twin," he said.',
+    '"Here\'s our bus," said Ravi.',
+    '"This is my wife\'s coat," the man said.',
+    '"This is my partner," Sam said.',
+    '"This is my cousin," he said.',
+    '"Meet our team," she said.',
+    '"This is my brother\'s bike," Lena said.',
+    '"Here is my answer," he said.',
+    '"This is our eldest," they said.',
+    '"Meet me at noon," he said.',
+    '"This is my stop," the woman said.',
+    '"This is my grandchild," she said.',
+    '"Here\'s my idea," Kofi said.',
+)
 TO_A_GROUP = (
     '"Gentlemen, please," the captain said, and Oke and I sat down.',
     '"Come on, lads," said the foreman, and the six of us lifted.',
@@ -121,11 +175,11 @@ def finds(text):
     return [found.text for found in audit("memories", [{"content_full": text}], only={"identity.gendered"})]
 
 
-@pytest.mark.parametrize("text", [*SPOKEN_OF, *TO_A_GROUP, *BY_A_CHILD])
+@pytest.mark.parametrize("text", [*SPOKEN_OF, *INTRODUCED, *TO_A_GROUP, *BY_A_CHILD])
 def test_words_that_tell_the_gender_are_found(text):
     assert finds(text)
 
 
-@pytest.mark.parametrize("text", [*OF_ANOTHER, *TO_ANOTHER_GROUP, *BY_ANOTHER])
+@pytest.mark.parametrize("text", [*OF_ANOTHER, *NOT_INTRODUCED, *TO_ANOTHER_GROUP, *BY_ANOTHER])
 def test_words_that_tell_nobodys_gender_are_left_alone(text):
     assert finds(text) == []
