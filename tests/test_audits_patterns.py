@@ -56,6 +56,32 @@ def test_the_name_of_a_file_is_its_code(path):
     assert tomllib.loads(path.read_text("utf-8"))["code"] == path.stem
 
 
+LONGEST = 240
+LONGER = {
+    "citation.memory": 582,
+    "format.prompt": 505,
+    "format.residue": 409,
+    "identity.gendered": 1022,
+    "identity.named": 859,
+    "person.third": 609,
+    "rubin.aftermath": 375,
+    "rubin.monologue": 582,
+    "rubin.sensory": 505,
+    "rubin.somatic": 288,
+    "urgency.deferred": 518,
+    "urgency.missing": 677,
+    "vocabulary.inflated": 522,
+}
+"""Characters of the longest expression of the files that hold longer ones: none may grow."""
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_an_expression_is_a_line_that_can_be_read(path):
+    patterns = tomllib.loads(path.read_text("utf-8"))["patterns"]
+    lines = [line for pattern in patterns for line in pattern["expressions"].splitlines()]
+    assert [line for line in lines if len(line) > LONGER.get(path.stem, LONGEST)] == []
+
+
 @each_criterion
 def test_an_expression_finds_what_re_finds_at_every_place_and_nothing_without_an_anchor(code):
     every, matched = list(criteria()[code].anchored), 0
