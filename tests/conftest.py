@@ -27,6 +27,9 @@ sys.dont_write_bytecode = False
 # Workers share the cores: threads of a matrix product beside them only wait for each other, in loops.
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
+# No test can cut the power: what this process writes need not reach the disk. Commands that are started do as ever.
+os.fsync = lambda handle: None
+
 # The same examples on every machine, and no deadline: machines are shared and slow at times.
 hypothesis.settings.register_profile("house", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("house")

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from releases import Release
+from releases.__main__ import main as releases_main
 from releases.freeze import Plan, freeze
 from releases.opening import open_release
 from schemas.release_names import parse_name
@@ -103,11 +104,19 @@ def copy_of(release: Release, folder: Path) -> Path:
     return folder
 
 
-def command(*words: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m releases …``."""
+def command(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m releases …``: in this process, or in one of its own for another environment."""
+    argv = [str(word) for word in words]
+    if not environment:
+        # Files, as what a verb starts writes to them, too.
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = releases_main(argv)
+            said, told = (file.seek(0) or file.read() for file in (out, err))
+        return subprocess.CompletedProcess(argv, code, said, told)
     return subprocess.run(
-        [sys.executable, "-m", "releases", *map(str, words)],
-        cwd=cwd,
+        [sys.executable, "-m", "releases", *argv],
+        cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
