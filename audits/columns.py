@@ -60,5 +60,7 @@ def _values(value: Any, parts: Sequence[str]) -> Iterator[Any]:
             yield from _values(item, parts)
     elif not parts or value is None:
         yield value
-    else:
+    elif isinstance(value, Mapping):
         yield from _values(value.get(parts[0]), parts[1:])
+    else:
+        yield None  # of another type than the record schema says

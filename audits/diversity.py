@@ -27,10 +27,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from audits.columns import Column, column
+from audits.ownrows import add_rows, rows_of
 from schemas import command
 from schemas.errors import RequestError
-from schemas.sources import add_source, source
-from schemas.tables import Row
+from schemas.sources import add_source
+from schemas.tables import Row, benchmark
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ORDERS = (1, 2, 3, 4)
@@ -153,6 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m audits.diversity --benchmark heart --table memories --field content_full --by character_id,stage",
     )
     add_source(made)
+    add_rows(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
     made.add_argument("--table", required=True, metavar="T", help="table")
     made.add_argument("--field", required=True, metavar="PATH", help="text column, dotted, through lists as well")
@@ -163,13 +165,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    opened = source(arguments)
-    table = opened.benchmark.table(arguments.table)
+    table = benchmark(arguments.benchmark).table(arguments.table)
     field = column(arguments.field, table.schema)
     grouped = arguments.by.split(",") if arguments.by else table.key if field.in_list else ()
-    units = _units(opened.rows(table.name), field, [column(path, table.schema) for path in grouped])
+    units = _units(rows_of(arguments, table.name), field, [column(path, table.schema) for path in grouped])
     if not units:
-        raise RequestError("no text", f"table {table.name}", field=arguments.field, mend="Build or import it first")
+        where, mend = (
+            (f"table {table.name}", "Build or import it first")
+            if arguments.rows is None
+            else (arguments.rows, "Name the field that holds it with --field")
+        )
+        raise RequestError("no text", where, field=arguments.field, mend=mend)
     found = asdict(measure(units.values()))
     if arguments.json:
         command.print_json({"benchmark": arguments.benchmark, "table": table.name, "field": arguments.field, **found})

@@ -16,19 +16,18 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from audits.neighbours import cosine_pairs, cosines, one_blas_thread
+from audits.ownrows import add_rows, rows_of
 from audits.reading import OURS, Subject, printable, subjects
 from audits.tfidf import spread
 from schemas import command
-from schemas.errors import RequestError
+from schemas.errors import RequestError, unknown
 from schemas.findings import Finding, counts, in_order
-from schemas.rows import read_jsonl
-from schemas.sources import add_source, source
+from schemas.sources import add_source
 from schemas.tables import Row, benchmark, memory_stage
 
 __all__ = ["CODE", "MEMORIES", "THRESHOLD", "Scope", "cosine_pairs", "cosines", "findings"]
@@ -64,21 +63,23 @@ def findings(
     text in the field are not compared: a missing field is another audit's finding. Raises RequestError
     past ``audits.neighbours.MOST_PAIRS`` pairs in a window.
     """
-    windows = _windows(rows, scope, across)
+    read = subjects(scope.table, scope.key, rows, 0)
+    windows = _windows(read, scope, across)
+    twice = {row_id for row_id, times in Counter(each.id for each in read).items() if times > 1}
     inside = processes if len(windows) == 1 else 1
 
     def search(window: Sequence[Subject]) -> list[Finding]:
         pairs = cosine_pairs([each.row[scope.field] for each in window], threshold, inside)
-        return [_finding(found, scope, threshold, across) for found in _copies(window, pairs)]
+        return [_finding(found, scope, threshold, across, twice) for found in _copies(window, pairs, twice)]
 
     with one_blas_thread():
         return in_order(found for window in spread(search, windows, processes) for found in window)
 
 
-def _windows(rows: Sequence[Row], scope: Scope, across: bool) -> list[list[Subject]]:
+def _windows(read: Sequence[Subject], scope: Scope, across: bool) -> list[list[Subject]]:
     """The rows that are compared with one another; rows without a window's column are a window too."""
     windows: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
-    for each in subjects(scope.table, scope.key, rows, 0):
+    for each in read:
         if isinstance(each.row.get(scope.field), str):
             windows[() if across else _window(each, scope)].append(each)
     return [window for window in windows.values() if len(window) > 1]
@@ -114,7 +115,7 @@ class _Copy:
     more: int = 0
 
 
-def _copies(window: Sequence[Subject], pairs: Sequence[tuple[int, int, float]]) -> list[_Copy]:
+def _copies(window: Sequence[Subject], pairs: Sequence[tuple[int, int, float]], twice: Collection[str]) -> list[_Copy]:
     """The rows that a better one is nearly the same as; kept for it is the best that has to be dropped for none."""
     rank = {number: place for place, number in enumerate(sorted(range(len(window)), key=lambda n: _rank(window[n])))}
     ranked = [((one, other) if rank[one] < rank[other] else (other, one), cosine) for one, other, cosine in pairs]
@@ -125,7 +126,7 @@ def _copies(window: Sequence[Subject], pairs: Sequence[tuple[int, int, float]]) 
         if worse not in found:
             found[worse] = _Copy(window[worse], window[better], better not in dropped, cosine, [])
         elif len(found[worse].others) < _TOLD:
-            found[worse].others.append((window[better].id, cosine))
+            found[worse].others.append((_named(window[better], twice), cosine))
         else:
             found[worse].more += 1
     return list(found.values())
@@ -136,7 +137,12 @@ def _rank(subject: Subject) -> tuple[float, float, str]:
     return _or_last(subject.number("age")), _or_last(subject.number(_INTENSITY), -1), subject.id
 
 
-def _finding(found: _Copy, scope: Scope, threshold: float, across: bool) -> Finding:
+def _named(subject: Subject, twice: Collection[str]) -> str:
+    """The id of a row, and its place where another row carries the id as well."""
+    return f"{subject.id} (row {subject.place})" if subject.id in twice else subject.id
+
+
+def _finding(found: _Copy, scope: Scope, threshold: float, across: bool, twice: Collection[str]) -> Finding:
     one, other = _rank(found.kept), _rank(found.dropped)
     why = next((name for name, a, b in zip(_REASONS, one, other, strict=True) if a != b), "the first")
     where = "across all rows" if across else ", ".join(filter(None, _window(found.dropped, scope)))
@@ -150,7 +156,8 @@ def _finding(found: _Copy, scope: Scope, threshold: float, across: bool) -> Find
         severity="warning" if across else "error",
         span=(0, len(text)),
         text=printable(text),
-        message=f"nearly the same as {found.kept.id}, which is {'kept as ' if found.stays else ''}{why}: "
+        message=f"{f'row {found.dropped.place}: ' if found.dropped.id in twice else ''}"
+        f"nearly the same as {_named(found.kept, twice)}, which is {'kept as ' if found.stays else ''}{why}: "
         f"TF-IDF cosine {found.cosine:.4f} > {threshold:g}{f' ({where})' if where else ''}"
         f"{'; also as ' if also else ''}{', '.join(also)}",
         source=OURS if across else "HEART-BENCH appendix B.4 (4)",
@@ -171,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_source(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark whose table is read")
     made.add_argument("--table", default=MEMORIES.table, metavar="T", help="table (default: memories)")
-    made.add_argument("--rows", type=Path, metavar="FILE", help="read this JSON Lines file instead of the workspace")
+    add_rows(made)
     made.add_argument("--field", default=MEMORIES.field, metavar="F", help="text field (default: content_full)")
     made.add_argument(
         "--window",
@@ -195,8 +202,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     table = benchmark(arguments.benchmark).table(arguments.table)
-    rows = list(read_jsonl(arguments.rows) if arguments.rows else source(arguments).rows(table.name))
-    scope = Scope(table.name, table.key, arguments.field, tuple(filter(None, arguments.window.split(","))))
+    rows = rows_of(arguments, table.name)
+    window = tuple(filter(None, arguments.window.split(",")))
+    scope = Scope(table.name, table.key, arguments.field, window)
+    known = {*table.schema["properties"], *(name for row in rows for name in row)}
+    if odd := [] if arguments.across else [name for name in window if name not in known]:
+        raise unknown("column", odd[0], known, "--window")
     compared = sum(isinstance(row.get(scope.field), str) for row in rows)
     if rows and not compared:
         raise RequestError(

@@ -8,7 +8,7 @@ but no more than were offered; ``possible`` is "# Poss.", which counts a value o
 (Rental Cars: Preferred Rental Company).
 
     python -m audits.evenness --benchmark personalens-published --table users --json
-    python -m audits.evenness --benchmark heart --table memories
+    python -m audits.evenness --benchmark heart --table memories --rows mine.jsonl
     python -m audits.evenness --benchmark heart-published --table mcq_keys --column sources.character_id
 """
 
@@ -19,13 +19,17 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from audits import users as profiles
 from audits.columns import Column, column, columns
+from audits.ownrows import add_rows, beside, rows_of
+from audits.rendering import shown
 from schemas import command
 from schemas.errors import RequestError
-from schemas.sources import add_source, source
-from schemas.tables import Row, Table
+from schemas.sources import add_source
+from schemas.tables import Row, Table, benchmark
 
 _WIDTH = 12  # values shown of a column
+_LONGEST = 40  # characters shown of a value
 
 
 def evenness(values: Mapping[str, int]) -> float | None:
@@ -48,8 +52,8 @@ def preferences(users: Iterable[Row], types: Iterable[Row]) -> list[Row]:
     """
     seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for user in users:
-        for affinity in user["affinities"]:
-            seen[affinity["domain"], affinity["preference"]].update(affinity["values"])
+        for domain, preference, values in profiles.affinities(user):
+            seen[domain, preference].update(values)
     listed = {(kind["domain"], kind["preference"]): kind for kind in types}
     return [_preference(key, listed.get(key), seen[key]) for key in (*listed, *sorted(seen.keys() - listed.keys()))]
 
@@ -102,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m audits.evenness --benchmark personalens-published --table users --json",
     )
     add_source(made)
+    add_rows(made)
     made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
     made.add_argument("--table", required=True, metavar="T", help="table; users: a row a preference type")
     made.add_argument(
@@ -111,20 +116,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    found = source(arguments)
-    table = found.benchmark.table(arguments.table)
+    table = benchmark(arguments.benchmark).table(arguments.table)
     by_preference = table.name == "users" and arguments.column is None
     asked = [] if by_preference else _columns(table, arguments.column)
-    rows = list(found.rows(table.name))
+    rows = rows_of(arguments, table.name)
+    quiet = arguments.quiet or arguments.json
     if by_preference:
-        measured = preferences(rows, list(found.rows("preferences")))
+        menu = beside(arguments, "preferences")
+        measured = preferences(rows, menu)
+        if not menu:
+            mend = "name a --workspace or --release that has them"
+            command.say(f"skipped: no preferences to tell what was on offer; {mend}", quiet=quiet)
     else:
         measured = [spread(rows, each) for each in asked]
     if arguments.json:
         command.print_json(
             {"benchmark": arguments.benchmark, "table": table.name, "items": len(rows), "rows": measured}
         )
-    if not arguments.quiet and not arguments.json:
+    if not quiet:
         _show(measured, len(rows), table.name)
     return command.DONE
 
@@ -145,13 +154,14 @@ def _show(measured: Sequence[Row], items: int, table: str) -> None:
     command.say(f"{items:,} {table}\n\n{'evenness':>8} {'distinct':>8} {'possible':>8} {'entries':>8}")
     for row in measured:
         name = row["column"] if "column" in row else f"{row['domain']}: {row['preference']}"
-        shown = "-" if row["evenness"] is None else f"{row['evenness']:.4f}"
+        even = "-" if row["evenness"] is None else f"{row['evenness']:.4f}"
         possible = "-" if row["possible"] is None else row["possible"]
-        command.say(f"{shown:>8} {row['distinct']:>8} {possible:>8} {row['entries']:>8}  {name}")
+        command.say(f"{even:>8} {row['distinct']:>8} {possible:>8} {row['entries']:>8}  {name}")
         if row.get("counts"):
             top = list(row["counts"].items())
+            cells = [f"{shown(value, _LONGEST)} {count}" for value, count in top[:_WIDTH]]
             more = f", … {len(top) - _WIDTH} more" if len(top) > _WIDTH else ""
-            command.say(f"{'':>37}{', '.join(f'{value} {count}' for value, count in top[:_WIDTH])}{more}")
+            command.say(f"{'':>37}{', '.join(cells)}{more}")
 
 
 if __name__ == "__main__":

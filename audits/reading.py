@@ -6,6 +6,7 @@ passed over by every other audit.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +21,12 @@ _SHOWN = 160
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A row, and the table and id that its findings name."""
+    """A row, the table and id that its findings name, and its place in the table, from 1 on (0: not told)."""
 
     table: str
     id: str
     row: Mapping[str, Any]
+    place: int = 0
 
     def find(self, field: str) -> tuple[bool, Any]:
         """Whether there is a field, dotted for nested ones, and what is in it."""
@@ -48,7 +50,8 @@ class Subject:
 
 def subjects(table: str, key: Sequence[str], rows: Sequence[Row], first: int) -> list[Subject]:
     """Rows with their ids: the key columns joined with ``/``, or ``#12`` for the twelfth where one is missing."""
-    return [Subject(table, _row_id(row, key, first + number), row) for number, row in enumerate(rows, 1)]
+    numbered = enumerate(rows, first + 1)
+    return [Subject(table, _row_id(row, key, number), row, number) for number, row in numbered]
 
 
 def _row_id(row: Row, key: Sequence[str], number: int) -> str:
@@ -57,11 +60,18 @@ def _row_id(row: Row, key: Sequence[str], number: int) -> str:
 
 
 def at_words(
-    subject: Subject, code: str, severity: Severity, field: str, span: tuple[int, int], message: str, source: str = OURS
+    subject: Subject,
+    code: str,
+    severity: Severity,
+    field: str,
+    span: tuple[int, int],
+    message: str,
+    source: str | None = None,
 ) -> Finding:
-    """A finding that points at words of a text field."""
-    words = subject.text(field)[span[0] : span[1]]
-    return Finding(code, subject.table, subject.id, field, severity, span, printable(words), message, source)
+    """A finding that points at words of a text field; without a ``source`` it is that of the code."""
+    words = printable(subject.text(field)[span[0] : span[1]])
+    whose = source or source_of(subject.table, code)
+    return Finding(code, subject.table, subject.id, field, severity, span, words, message, whose)
 
 
 def at_row(
@@ -71,11 +81,23 @@ def at_row(
     message: str,
     field: str | None = None,
     value: object = None,
-    source: str = OURS,
+    source: str | None = None,
 ) -> Finding:
-    """A finding about a row or a whole field; ``value`` is what offends."""
+    """A finding about a row or a whole field; ``value`` is what offends, ``source`` as for ``at_words``."""
     shown = None if value is None else printable(str(value))[:_SHOWN]
-    return Finding(code, subject.table, subject.id, field, severity, None, shown, message, source)
+    whose = source or source_of(subject.table, code)
+    return Finding(code, subject.table, subject.id, field, severity, None, shown, message, whose)
+
+
+@functools.cache
+def source_of(table: str, code: str) -> str:
+    """Whose rule a code of a table is, as ``docs/codes.md`` has it; our own where no file defines the code."""
+    from audits.codes import computed
+    from audits.criteria import criteria
+
+    of_rules = {each.code: each.source for each in computed() if each.table == table}
+    of_patterns = {each.code: each.source for each in criteria().values() if each.table == table}
+    return {**of_patterns, **of_rules}.get(code, OURS)
 
 
 def printable(words: str) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from audits.reading import subjects
 from schemas.findings import Finding
-from schemas.tables import Row
+from schemas.tables import Row, record_schema
 
 SHOWN = 5
 """Findings shown of each code; the count is always told."""
 
 _AROUND = 40
+_MOST_COLUMNS = 12
+_TEXT_OF = {"memories": "content_full", "scenarios": "context_text", "decisions": "final_decision"}
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -30,9 +33,31 @@ def lines(findings: Sequence[Finding], rows: Mapping[str, Row], total: int, tabl
         for finding in those[:SHOWN]:
             yield f"  {_line(finding, rows)}"
         if len(those) > SHOWN:
-            yield f"  … {len(those) - SHOWN:,} more"
+            yield f"  … {len(those) - SHOWN:,} more; --json has them all"
+        if code == "format.missing":
+            yield from _alien(those, rows, table)
         yield ""
+    yield from _nameless(findings, table)
     yield _summary(findings, total, table)
+
+
+def _alien(missing: Sequence[Finding], rows: Mapping[str, Row], table: str) -> Iterator[str]:
+    """The columns that rows without their text have instead: one of them may well be it."""
+    field = _TEXT_OF.get(table)
+    ids = {finding.row_id for finding in missing if finding.field == field}
+    known = record_schema(table)["properties"]
+    odd = list(dict.fromkeys(str(name) for row_id in ids for name in rows.get(row_id, ()) if name not in known))
+    if odd:
+        named = ", ".join(repr(shown(name, _AROUND)) for name in sorted(odd)[:_MOST_COLUMNS])
+        more = f" and {len(odd) - _MOST_COLUMNS:,} more" if len(odd) > _MOST_COLUMNS else ""
+        yield f"  unknown columns: {named}{more}. The text is read from {field}: rename the column that holds it"
+
+
+def _nameless(findings: Sequence[Finding], table: str) -> Iterator[str]:
+    from audits import keys
+
+    if any(finding.row_id.startswith("#") for finding in findings):
+        yield f"Rows without {' or '.join(keys(table))} go by their place: #1 is the first row of the table"
 
 
 def by_id(table: str, rows: Sequence[Row]) -> Mapping[str, Row]:
@@ -46,9 +71,16 @@ def by_id(table: str, rows: Sequence[Row]) -> Mapping[str, Row]:
 
 def _line(finding: Finding, rows: Mapping[str, Row]) -> str:
     where = _flat(f"{finding.row_id} {finding.field}" if finding.field else finding.row_id)
-    words = _context(finding, rows)
-    shown = words or (_flat(finding.text) if finding.text else "")
-    return f"{where}: {shown + '  ' if shown else ''}{finding.message}"
+    words = _context(finding, rows) or _offending(finding)
+    return f"{where}: {words + '  ' if words else ''}{finding.message}"
+
+
+def _offending(finding: Finding) -> str:
+    """What offends, where no words in a text do and the message or the row's id does not tell it anyway."""
+    text = finding.text or ""
+    number = f"{int(text):,}" if text.isascii() and text.isdigit() else text
+    told = text == finding.row_id or re.search(rf"(?<!\w){re.escape(number)}(?!\w)", finding.message)
+    return "" if told else shown(text)
 
 
 def _context(finding: Finding, rows: Mapping[str, Row]) -> str:
@@ -57,16 +89,23 @@ def _context(finding: Finding, rows: Mapping[str, Row]) -> str:
         return ""
     text: Any = rows.get(finding.row_id)
     for part in finding.field.split("."):
-        text = text.get(part) if isinstance(text, Mapping) else None
+        if isinstance(text, list) and part.isdigit() and int(part) < len(text):
+            text = text[int(part)]
+        else:
+            text = text.get(part) if isinstance(text, Mapping) else None
     if not isinstance(text, str):
         return ""
     start, end = finding.span
     before, words, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]
-    if len(words) > 3 * _AROUND:
-        words = f"{words[: 2 * _AROUND]} … {words[-_AROUND:]}"
     left = "…" if start > _AROUND else ""
     right = "…" if end + _AROUND < len(text) else ""
-    return f"“{left}{_flat(before)}[{_flat(words)}]{_flat(after)}{right}”"
+    return f"“{left}{_flat(before)}[{shown(words)}]{_flat(after)}{right}”"
+
+
+def shown(text: str, most: int = 3 * _AROUND) -> str:
+    """Text on one line of a terminal, its middle left out where it is long."""
+    cut = text if len(text) <= most else f"{text[: 2 * most // 3]} … {text[-most // 3 :]}"
+    return _flat(cut)
 
 
 def _flat(text: str) -> str:

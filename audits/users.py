@@ -214,12 +214,18 @@ def _summaries(subject: Subject, values: Values) -> Iterator[Finding]:
                 yield at_words(here, "summary.age", "warning", field, words, message, _SOURCE)
 
 
-def _values(row: Mapping[str, Any]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def affinities(row: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    """The domain, the type and the values of each preference of a user, those that are text."""
     for entry in _entries(row, "affinities"):
         held = entry.get("values")
         texts = [value for value in held if isinstance(value, str)] if isinstance(held, list) else []
-        found.setdefault(f"{entry.get('domain')}: {entry.get('preference')}", []).extend(texts)
+        yield str(entry.get("domain")), str(entry.get("preference")), texts
+
+
+def _values(row: Mapping[str, Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for domain, preference, texts in affinities(row):
+        found.setdefault(f"{domain}: {preference}", []).extend(texts)
     demographics = row.get("demographics")
     if isinstance(demographics, Mapping):
         found.update({str(name): [value] for name, value in demographics.items() if isinstance(value, str)})

@@ -31,8 +31,27 @@ _PIECE = 1 << 24
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
+class _Once(argparse.Action):
+    """Keep the value of an argument: another one, given later, is refused, as it would replace the first unnoticed."""
+
+    kept_for: argparse.Namespace | None = None
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if namespace is self.kept_for and getattr(namespace, self.dest) != values:
+            raise argparse.ArgumentError(self, "given twice, with two values. Leave one out")
+        self.kept_for = namespace
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors have the house's form."""
+    """An argument parser whose errors have the house's form, and whose arguments have one value each."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.register("action", None, _Once)
+        self.register("action", "store", _Once)
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_REQUEST, f"error: {message}. See: {self.prog} --help\n")
@@ -131,7 +150,9 @@ def run(
         return command(parsed)
     except KeyboardInterrupt:
         return _tell(
-            "interrupted. Finished work is kept: run the same command again to go on", INTERRUPTED, parsed.debug
+            "interrupted. Run the same command again: what it had kept is not done again",
+            INTERRUPTED,
+            parsed.debug,
         )
     except AnamnesisError as error:
         return _tell(str(error), error.exit_code, parsed.debug)
@@ -145,12 +166,11 @@ def run(
 
 def _os_error(error: OSError) -> str:
     where = f" in {error.filename}" if error.filename else ""
-    mend = (
-        "Free some room and run the same command again"
-        if error.errno in _NO_SPACE
-        else "Mend that and run the same command again"
+    mend = "Free some room" if error.errno in _NO_SPACE else "Mend that"
+    return (
+        f"{(error.strerror or str(error)).lower()}{where}. "
+        f"{mend} and run the same command again: what it had kept is not done again"
     )
-    return f"{(error.strerror or str(error)).lower()}{where}. Finished work is kept. {mend}"
 
 
 def _tell(line: str, code: int, debug: bool) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,14 @@ import orjson
 from schemas.errors import RequestError
 from schemas.tables import Row
 
+PIPED = Path("-")
+"""The name of what is piped in."""
+
+_PARTED, _OF_JSON = re.compile(rb"[,;\t]"), re.compile(rb"[{}\[\]:]")
+
 
 def read_jsonl(path: Path) -> Iterator[Row]:
-    """The objects of a JSON Lines file, in order.
+    """The objects of a JSON Lines file, in order; of what is piped in for ``-``.
 
     Raises RequestError, naming file and line, for a missing file, a wrong encoding, a line that is
     not JSON (a truncated last line too) or not an object.
@@ -30,7 +36,7 @@ def read_jsonl(path: Path) -> Iterator[Row]:
 def numbered_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
     """As ``read_jsonl``, each object with the number of its line; empty lines are passed over."""
     try:
-        with path.open("rb") as lines:
+        with path.open("rb") if path != PIPED else open(0, "rb", closefd=False) as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield number, _object(line, path, number)
@@ -44,12 +50,37 @@ def _object(line: bytes, path: Path, number: int) -> Row:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise _malformed(line, f"{path}:{number}", error) from None
+        raise _other_form(line, path, number) or _malformed(line, f"{path}:{number}", error) from None
     if not isinstance(value, dict):
-        raise RequestError(
+        raise _other_form(line, path, number) or RequestError(
             "not an object", f"{path}:{number}", expected="one JSON object a line", mend="Mend or remove that line"
         )
     return value
+
+
+def _other_form(line: bytes, path: Path, number: int) -> RequestError | None:
+    """An error for a file whose first line shows that all of it is of another form: there is no line to mend."""
+    start = line.strip()
+    if number > 1:
+        return None
+    if start.startswith(b"["):
+        what, mend = "a JSON array", "Write each entry on a line of its own, as jq -c '.[]' does"
+    elif start == b"{":
+        what, mend = "JSON over several lines", "Write each object on a line of its own, as jq -c . does"
+    elif _is_header(start):
+        what, mend = "a table (CSV or the like)", "Write each row as an object, with the column names as its fields"
+    else:
+        return None
+    return RequestError(f"{what} instead of JSON Lines", path, expected="one JSON object a line", mend=mend)
+
+
+def _is_header(line: bytes) -> bool:
+    """Whether a line is names with commas, semicolons or tabs between them, and nothing of JSON."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return bool(_PARTED.search(line)) and not _OF_JSON.search(line)
 
 
 def _malformed(line: bytes, where: str, error: orjson.JSONDecodeError) -> RequestError:

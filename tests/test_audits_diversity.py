@@ -94,3 +94,13 @@ def test_texts_within_lists_make_each_row_a_unit(tmp_path, small_heart, capsys):
 def test_a_wrong_request_exits_2(words, tmp_path, capsys):
     assert diversity.main(["--benchmark", "heart", "--table", "scenarios", "--workspace", str(tmp_path), *words]) == 2
     assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_rows_of_ones_own_are_measured_and_their_missing_text_is_told(tmp_path, capsys):
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"id": "a", "content_full": "It rained."}\n{"content_full": ["It", 5]}\n{"text": "no"}\n', "utf-8")
+    words = ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--field"]
+    assert diversity.main([*words, "content_full", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["texts"] == 2
+    assert diversity.main([*words, "context"]) == 2
+    assert "Name the field that holds it with --field" in capsys.readouterr().err

@@ -231,6 +231,16 @@ def test_the_number_of_processes_does_not_change_the_findings(across):
     assert findings(rows, 1, across) == findings(rows, 2, across) != []
 
 
+def test_rows_of_one_id_are_told_apart_by_their_place_in_the_table():
+    text = "we walked along the river until the light was gone"
+    found = findings([memory(1, text), memory(1, text), memory(2, text)])
+    assert [finding.message.split(", which")[0] for finding in found] == [
+        "row 2: nearly the same as MEM_01_0001 (row 1)",
+        "nearly the same as MEM_01_0001 (row 1)",
+    ]
+    assert "also as MEM_01_0001 (row 2) 1.0000" in found[1].message
+
+
 def test_rows_without_text_are_not_compared():
     rows = [memory(1, "the same words"), {"id": "MEM_01_0002"}, memory(3, None), memory(4, "the same words")]
     assert [f.row_id for f in findings(rows)] == ["MEM_01_0004"]
@@ -256,6 +266,8 @@ def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path
         (["--benchmark", "heart"], "no rows of heart in"),
         (["--benchmark", "heart", "--rows", "absent.jsonl"], "missing file"),
         (["--benchmark", "heart", "--rows", "FILE", "--field", "story"], "field story"),
+        (["--benchmark", "heart", "--rows", "FILE", "--window", "stage,nope"], "unknown column 'nope' in --window"),
+        (["--benchmark", "heart", "--rows", "EMPTY"], "no rows in"),
         (["--benchmark", "heart", "--threshold", "1.5"], "from 0 to below 1"),
         (["--benchmark", "heart", "--processes", "0"], "from 1 to 256"),
     ],
@@ -263,7 +275,8 @@ def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path
 def test_a_wrong_request_is_told_in_one_line_and_exits_2(arguments, told, tmp_path, capsys):
     file = tmp_path / "mine.jsonl"
     write_jsonl(file, [memory(1, "some text"), memory(2, "some text")])
-    words = [str(file) if word == "FILE" else word for word in arguments]
+    (tmp_path / "none.jsonl").touch()
+    words = [{"FILE": str(file), "EMPTY": str(tmp_path / "none.jsonl")}.get(word, word) for word in arguments]
     assert duplicates.main([*words, "--workspace", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1 and told in error

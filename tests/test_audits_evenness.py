@@ -9,6 +9,7 @@ from collections import Counter
 import hypothesis
 import orjson
 import pytest
+from conftest import one_row
 from hypothesis import strategies as st
 
 from audits import evenness
@@ -188,6 +189,44 @@ def test_the_command_prints_a_row_a_preference(tmp_path, published, capsys):
     assert evenness.main([*words, "--column", "interests.active", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert row["counts"] == {"true": 22887, "false": 7113}
+
+
+def written(path, *rows):
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    return str(path)
+
+
+def test_rows_of_ones_own_are_measured_whatever_is_in_them(tmp_path, capsys):
+    odd = [{"stage": "adolescence"}, {"stage": 4, "emotion_signature": []}, {"emotion_signature": "high"}, {}]
+    words = ["--benchmark", "heart", "--table", "memories", "--rows", written(tmp_path / "mine.jsonl", *odd), "--json"]
+    assert evenness.main([*words, "--column", "stage"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["counts"], row["missing"]) == ({"4": 1, "adolescence": 1}, 2)
+    assert evenness.main([*words, "--column", "emotion_signature.primary"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["entries"] == 0
+
+
+def test_users_of_ones_own_are_held_against_the_menu_of_a_workspace_that_is_named(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", user(("Books", "Genre", ["Drama", "drama"])), {"affinities": 5})
+    words = ["--benchmark", "personalens-published", "--table", "users", "--rows", path]
+    assert evenness.main(words) == 0
+    told = capsys.readouterr().err
+    assert "Books: Genre" in told and "skipped: no preferences to tell what was on offer" in told
+    menu = one_row("preferences") | {"domain": "Books", "preference": "Genre", "possible_values": ["Drama"]}
+    Workspace(tmp_path, "personalens-published").write("preferences", [menu | {"categorical": True}])
+    assert evenness.main([*words, "--workspace", str(tmp_path), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["possible"], row["distinct"], row["generated"]) == (1, 2, 1)
+
+
+def test_a_long_value_is_cut_in_the_table_and_whole_in_the_document(tmp_path, capsys):
+    text = "The hamster was out.\n" * 100
+    words = ["--benchmark", "heart", "--table", "memories", "--column", "content_full"]
+    words += ["--rows", written(tmp_path / "mine.jsonl", {"content_full": text})]
+    assert evenness.main(words) == 0
+    assert max(map(len, capsys.readouterr().err.splitlines())) < 100
+    assert evenness.main([*words, "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["rows"][0]["counts"]) == [text]
 
 
 def test_the_command_names_what_is_missing(tmp_path, capsys):

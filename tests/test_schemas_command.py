@@ -25,11 +25,11 @@ def raising(error: BaseException):
     [
         (RequestError("wrong", "here", mend="Do this"), 2, "error: wrong in here. Do this"),
         (MachineError("broken", "there", expected="a server"), 3, "error: broken in there: a server"),
-        (KeyboardInterrupt(), 130, "error: interrupted. Finished work is kept: run the same command again to go on"),
+        (KeyboardInterrupt(), 130, "error: interrupted. Run the same command again"),
         (
             OSError(errno.ENOSPC, "No space left on device", "/x"),
             3,
-            "error: no space left on device in /x. Finished work",
+            "error: no space left on device in /x. Free some room",
         ),
         (PermissionError(errno.EACCES, "Permission denied", "/x"), 3, "error: permission denied in /x."),
     ],
@@ -61,6 +61,23 @@ def test_a_bad_argument_is_one_line_and_exit_code_2(capsys, words):
     assert err.startswith("error: ")
     assert err.endswith("See: python -m thing --help\n")
     assert err.count("\n") == 1
+
+
+def test_an_argument_given_twice_with_two_values_is_refused_instead_of_the_first_being_forgotten(capsys):
+    assert outcome(lambda arguments: 0, "--seed", "1", "--seed", "2") == 2
+    assert capsys.readouterr().err.startswith("error: argument --seed: given twice, with two values. Leave one out")
+    assert outcome(lambda arguments: 0, "--seed", "1", "--seed", "1") == 0
+
+
+def test_a_parser_that_is_used_again_remembers_nothing():
+    made = parser("thing", "Does a thing.", "python -m thing")
+    assert [run(lambda arguments: arguments.seed, made, ["--seed", str(seed)]) for seed in (1, 2)] == [1, 2]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
+def test_nothing_is_said_to_be_kept_that_a_command_may_not_keep(capsys, error):
+    outcome(raising(error))
+    assert "what it had kept is not done again" in capsys.readouterr().err
 
 
 def test_help_shows_an_example_and_exits_with_0(capsys):

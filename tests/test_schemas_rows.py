@@ -48,6 +48,37 @@ def test_a_malformed_line_is_named(tmp_path, content, said):
         list(read_jsonl(path))
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'[{"id": "a"}, {"id": "b"}]', "a JSON array instead of JSON Lines"),
+        (b'[\n{"id": "a"}\n]\n', "a JSON array instead of JSON Lines"),
+        (b'{\n  "id": "a"\n}\n', "JSON over several lines instead of JSON Lines"),
+        (b"id,text\n1,hello\n", "a table .CSV or the like. instead of JSON Lines"),
+        (b"id\ttext\n1\thello\n", "a table .CSV or the like. instead of JSON Lines"),
+    ],
+)
+def test_a_file_of_another_form_is_told_as_a_whole_and_no_line_of_it_is_to_be_removed(tmp_path, content, said):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(RequestError, match=said) as refused:
+        list(read_jsonl(path))
+    assert "remove that line" not in str(refused.value) and f"{path}:1" not in str(refused.value)
+
+
+def test_a_line_that_is_a_list_in_a_file_of_objects_is_named(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"a": 1}\n[1, 2]\n')
+    with pytest.raises(RequestError, match=r"not an object in .*rows.jsonl:2: .* Mend or remove that line"):
+        list(read_jsonl(path))
+
+
+def test_a_dash_reads_what_is_piped_in():
+    script = "from pathlib import Path; from schemas.rows import read_jsonl; print(list(read_jsonl(Path('-'))))"
+    done = subprocess.run([sys.executable, "-c", script], input=b'{"a": 1}\n', capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "[{'a': 1}]"
+
+
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
     with pytest.raises(RequestError, match="missing file"):
         list(read_jsonl(tmp_path / "absent.jsonl"))
