@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: argparse.Namespace) -> int:
-    from audits import audit
+    from audits import audit, unjudged
     from audits.codes import select
     from audits.rendering import by_id, lines
 
@@ -69,12 +69,12 @@ def _command(arguments: argparse.Namespace) -> int:
     tables = _read(arguments, table)
     rows, quiet = tables[table], arguments.quiet or arguments.json
     findings = audit(table, rows, tables, wanted, arguments.processes)
-    skipped: list[str] = []
+    skipped = unjudged(table, rows, tables, wanted)
     if arguments.across and "duplicate.semantic" in wanted:
         findings = in_order([*findings, *_across(rows, findings, arguments.processes)])
     if arguments.deep:
-        deep, skipped = _deep(arguments, rows, findings, wanted)
-        findings = in_order([*findings, *deep])
+        deep, unasked = _deep(arguments, rows, findings, wanted)
+        findings, skipped = in_order([*findings, *deep]), skipped + unasked
     if arguments.json:
         print_json(
             {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from audits import byfield, outside, shape
+from audits import byfield, english, outside, shape
 from audits.reading import Subject, at_row, at_words, subjects
 from audits.sentences import sentences
 from audits.speech import Quotations
@@ -30,9 +30,12 @@ def audit(
 ) -> list[Finding]:
     """Findings of each decision by itself."""
     read = subjects("decisions", KEY, rows, first)
-    found = list(byfield.findings("decisions", read, wanted))
+    judged, others = english.sorted_out(read, _DECISION)
+    found = [*others.values(), *byfield.findings("decisions", judged, wanted)]
     for subject in read:
-        found += [*shape.audit(subject), *_count(subject), *_person(subject)]
+        found += [*shape.audit(subject), *_count(subject)]
+    for subject in judged:
+        found += _person(subject)
     return found
 
 

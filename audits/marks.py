@@ -79,7 +79,7 @@ def _in_paragraph(text: str, marks: Sequence[int], start: int, end: int) -> list
     doubles = _double(text, [place for place in marks if text[place] not in _SINGLE], start, end, following)
     opens, closes = [], []
     for place in marks:
-        if text[place] in _SINGLE and not any(low <= place < high for low, high in doubles):
+        if text[place] in _SINGLE and not inside(doubles, place):
             if _opens(text, place, start, end):
                 opens.append(place)
             elif _may_close(text, place, start, end):

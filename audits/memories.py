@@ -10,9 +10,10 @@ characters, as the paper counts them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from audits import byfield, continuity, evaluation, naming, persons, register, rubin, shape
+from audits import byfield, continuity, english, evaluation, naming, persons, register, rubin, shape
 from audits.criteria import Criterion
 from audits.reading import Subject, at_row, at_words, subjects
 from audits.sentences import sentences
@@ -53,34 +54,49 @@ def audit(
     """
     families = {code.split(".")[0] for code in wanted}
     read = subjects("memories", KEY, rows, first)
-    quoted = [Quotations(subject.text(NARRATIVE)) for subject in read]
     known = continuity.ledgers(related.get("ledgers", ())) if families & {"continuity", "identity"} else {}
+    judged, others = english.sorted_out(read, NARRATIVE)
+    found = [*others.values(), *(finding for subject in read for finding in _of_row(subject, families))]
+    if "continuity" in families:  # names of the ledger are the same in every language
+        for subject in (read[place] for place in others):
+            found += continuity.audit(subject, age_of(subject), known, Quotations(subject.text(NARRATIVE)))
+    return found + _of_words(judged, known, wanted, families)
+
+
+def without_ledger(rows: Sequence[Row], ledgers: Sequence[Row]) -> Iterator[str]:
+    """A line where there are characters whose memories were not held against a ledger, as there is none."""
+    known = continuity.ledgers(ledgers)
+    lacking = Counter(each for row in rows if (each := str(row.get("character_id"))) not in known)
+    if lacking:
+        names = ", ".join(sorted(lacking)[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
+        yield f"continuity: no ledger of {names}; {lacking.total():,} memories were held against none"
+
+
+def _of_words(
+    read: Sequence[Subject], known: Mapping[str, continuity.Ledger], wanted: frozenset[str], families: set[str]
+) -> list[Finding]:
+    quoted = [Quotations(subject.text(NARRATIVE)) for subject in read]
     found = list(byfield.findings("memories", read, wanted, applies=_applies, quoted={NARRATIVE: quoted}))
     if "rubin" in families:
         found += rubin.audit(read, quoted)
     for subject, quotations in zip(read, quoted, strict=True):
-        found += _of_row(subject, quotations, known, families)
+        if "identity" in families:
+            found += naming.audit(subject, quotations, _names(subject, known))
+            found += (finding for told in _TELLING_GENDER for finding in told(subject, quotations))
+        if "person" in families:
+            found += persons.told_in_third_person(subject, quotations)
+        if "continuity" in families:
+            found += continuity.audit(subject, age_of(subject), known, quotations)
     if wanted & {register.CODE, evaluation.CODE}:
         found += _above_a_child(read, quoted, found)
     return found
 
 
-def _of_row(
-    subject: Subject, quoted: Quotations, known: Mapping[str, continuity.Ledger], families: set[str]
-) -> Iterator[Finding]:
-    age = age_of(subject)
+def _of_row(subject: Subject, families: set[str]) -> Iterator[Finding]:
     if "format" in families:
-        yield from _shape(subject, age)
+        yield from _shape(subject, age_of(subject))
     if families & {"length", "fields"}:
         yield from _lengths(subject)
-    if "identity" in families:
-        yield from naming.audit(subject, quoted, _names(subject, known))
-        for told in _TELLING_GENDER:
-            yield from told(subject, quoted)
-    if "person" in families:
-        yield from persons.told_in_third_person(subject, quoted)
-    if "continuity" in families:
-        yield from continuity.audit(subject, age, known, quoted)
 
 
 def _above_a_child(
@@ -105,7 +121,6 @@ def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
         yield from shape.count_of(subject, field, 4, "HEART-BENCH Table 6")
     for field in ("psych_conclusion", "behavior_policy"):
         yield from shape.one_sentence(subject, field, "HEART-BENCH Table 6")
-    yield from shape.script(subject, NARRATIVE)
 
 
 def _names(subject: Subject, known: Mapping[str, continuity.Ledger]) -> frozenset[str]:

@@ -88,13 +88,22 @@ class Names:
         words = {word for name in self.all if name.number is None for word in name.words}
         return frozenset(words | {part for word in words for part in _JOINT.split(word)})
 
-    @functools.cached_property
-    def called(self) -> frozenset[str]:
-        """Words of names that the narrator says aloud in a scene, which are those of others."""
+    def is_used(self, name: Name) -> bool:
+        """Whether the narrator says a word of a name aloud in a scene, so that it is another's."""
         if not self.quoted.scene.is_wide:
-            return frozenset()
-        spoken = (name for name in self.all if name.number is not None)
-        return frozenset(word for name in spoken if self.quoted.mine(name.number or 0) for word in name.words)
+            return False
+        numbers = {number for word in name.words for number in self._said_in[word]}
+        return any(map(self.quoted.mine, numbers))
+
+    @functools.cached_property
+    def _said_in(self) -> dict[str, set[int]]:
+        """The quotations a word of a name stands in."""
+        numbers: dict[str, set[int]] = {}
+        for name in self.all:
+            if name.number is not None:
+                for word in name.words:
+                    numbers.setdefault(word, set()).add(name.number)
+        return numbers
 
     def once(self, name: Name) -> bool:
         """Whether the text has no word of a name a second time, but right behind it."""

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits import byfield, shape
+from audits import byfield, english, shape
 from audits.criteria import criteria
 from audits.patterns import Match, Matcher
 from audits.reading import Subject, at_row, subjects
@@ -45,6 +45,7 @@ NO_HURRY, OPEN_END = "no_hurry", "open_end"
 OPPOSED = (frozenset({"openness_to_change", "conservation"}), frozenset({"self_enhancement", "self_transcendence"}))
 """The two axes of the circumplex, as pairs of value groups."""
 
+_CONTEXT = "context_text"
 _PROMPT, _COVERAGE = "HEART-BENCH appendix G.3", "HEART-BENCH 3.3, appendix C.2"
 _YOU = re.compile(r"\byou(?:r|rs|rself|'re|'ve|'d|'ll|\u2019re|\u2019ve|\u2019d|\u2019ll)?\b", re.IGNORECASE)
 _FAMILY = re.compile(
@@ -59,9 +60,12 @@ def audit(
 ) -> list[Finding]:
     """Findings of each row by itself; what concerns all rows together is ``coverage``."""
     read = subjects("scenarios", KEY, rows, first)
-    found = list(byfield.findings("scenarios", read, wanted, judges=_judges))
+    judged, others = english.sorted_out(read, _CONTEXT)
+    found = [*others.values(), *byfield.findings("scenarios", judged, wanted, judges=_judges)]
     for subject in read:
-        found += [*shape.audit(subject), *_texts(subject), *_values(subject), *_ratings(subject)]
+        found += [*shape.audit(subject), *_lengths(subject), *_values(subject), *_ratings(subject)]
+    for subject in judged:
+        found += [*_second_person(subject), *_urgency(subject)]
     return found
 
 
@@ -106,7 +110,7 @@ def _judges(subject: Subject, field: str, match: Match) -> bool:
     return ("partner" if _FAMILY.search(words) else "child") not in requires
 
 
-def _texts(subject: Subject) -> Iterator[Finding]:
+def _lengths(subject: Subject) -> Iterator[Finding]:
     for field, (low, high) in LIMITS.items():
         size = len(subject.text(field).strip())
         if 0 < size < low:
@@ -124,11 +128,13 @@ def _texts(subject: Subject) -> Iterator[Finding]:
                 _PROMPT,
             )
     yield from shape.one_sentence(subject, "description_for_agent", _PROMPT)
-    context = subject.text("context_text")
+
+
+def _second_person(subject: Subject) -> Iterator[Finding]:
+    context = subject.text(_CONTEXT)
     if context.strip() and not _YOU.search(context):
         message = 'no "you": the character cannot step in'
-        yield at_row(subject, "person.second", "warning", message, "context_text", source=f"{_PROMPT} (principle 4)")
-    yield from _urgency(subject)
+        yield at_row(subject, "person.second", "warning", message, _CONTEXT, source=f"{_PROMPT} (principle 4)")
 
 
 def _trigger(subject: Subject) -> list[str]:

@@ -43,14 +43,18 @@ def sentences(text: str, quoted: Sequence[Span] | None = None) -> list[Span]:
     cuts += [gap.start() for gap in _PARAGRAPH.finditer(text)]
     made: list[Span] = []
     start = 0
+    word = _WORD.search(text)
     for cut in sorted({*cuts, len(text)}):
-        piece = text[start:cut]
-        if _WORD.search(piece):
+        if word is not None and word.start() < start:
+            word = _WORD.search(text, start)
+        if word is not None and word.start() < cut:
+            piece = text[start:cut]
             made.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
             start = cut
-        elif made and piece.strip():
+        elif made:
             # Marks without a word ("…", a lone quotation mark) belong to the sentence before.
-            made[-1] = (made[-1][0], start + len(piece.rstrip()))
+            if piece := text[start:cut].rstrip():
+                made[-1] = (made[-1][0], start + len(piece))
             start = cut
     return made
 

@@ -1,8 +1,8 @@
 """``format.*``: what a reader of a row would stumble over before reading it as text.
 
 Whether a row fits its schema is the validators' business. Here are fields that are missing, of
-another type or blank, characters that no narrative has, left-overs of prompts and ids (``shape.toml``), a script
-the patterns cannot read, and values of a memory that contradict each other. A row is anybody's:
+another type or blank, characters that no narrative has, left-overs of prompts and ids (``shape.toml``)
+and values of a memory that contradict each other. A row is anybody's:
 nothing raises.
 """
 
@@ -39,10 +39,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LETTER = re.compile(r"[^\W\d_]")
-_NOT_LATIN = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
-_WORDS_JUDGED = 20
 
 _WORDS = Wording("shape")
 _RESIDUE, _SIGNS = _WORDS["residue"], tuple(_WORDS.data["signs"])
@@ -135,15 +132,6 @@ def _pointed(subject: Subject, code: str, field: str, span: tuple[int, int], tex
     if "." in field and subject.text(field) != text:
         return at_row(subject, code, "error", message, field, text[span[0] : span[1]])
     return at_words(subject, code, "error", field, span, message)
-
-
-def script(subject: Subject, field: str) -> Iterator[Finding]:
-    """``format.script``: a text the English patterns cannot judge."""
-    text = subject.text(field)[:4_000]
-    others = 0 if text.isascii() else len(_NOT_LATIN.findall(text))
-    if others and (letters := len(_LETTER.findall(text))) >= _WORDS_JUDGED and others * 2 > letters:
-        message = "most letters are not Latin: the English patterns cannot judge this text"
-        yield at_row(subject, "format.script", "warning", message, field)
 
 
 def one_sentence(subject: Subject, field: str, source: str) -> Iterator[Finding]:

@@ -76,7 +76,8 @@ class Turns:
 
     def turn(self, number: int) -> Turn:
         """The turn a quotation is of."""
-        return next(turn for turn in self._in_paragraph(self._at[number]) if number in turn.numbers)
+        turns = self._in_paragraph(self._at[number])
+        return turns[bisect_right(turns, number, key=lambda turn: turn.numbers.start) - 1]
 
     def neighbours(self, number: int) -> tuple[int | None, int | None]:
         """A quotation of the turn that it answers, and of the one that answers it."""
