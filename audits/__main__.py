@@ -1,7 +1,8 @@
 """Audit the rows of a table: find what is wrong with the text.
 
 Exit codes: 0 when nothing is found or notes alone, 1 when errors or warnings remain, 2 when the
-request is wrong. ``--json`` prints ``{"rows", "counts", "findings", "skipped"}``.
+request is wrong, 3 when a machine failed or a model did not answer. ``--json`` prints
+``{"rows", "counts", "findings", "skipped"}``.
 
     python -m audits --benchmark heart --table memories
     python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective --json
@@ -16,7 +17,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.backends import add_backend_arguments
-from schemas.command import DEFAULT_WORKSPACE, DONE, FINDINGS, parser, print_json, run, say, whole_number
+from schemas.command import (
+    DEFAULT_WORKSPACE,
+    DONE,
+    FINDINGS,
+    MACHINE_FAILED,
+    parser,
+    print_json,
+    run,
+    say,
+    whole_number,
+)
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.rows import read_jsonl
@@ -72,9 +83,10 @@ def _command(arguments: argparse.Namespace) -> int:
     skipped = unjudged(table, rows, tables, wanted)
     if arguments.across and "duplicate.semantic" in wanted:
         findings = in_order([*findings, *_across(rows, findings, arguments.processes)])
+    unanswered: list[str] = []
     if arguments.deep:
-        deep, unasked = _deep(arguments, rows, findings, wanted)
-        findings, skipped = in_order([*findings, *deep]), skipped + unasked
+        deep, unasked, unanswered = _deep(arguments, rows, findings, wanted)
+        findings, skipped = in_order([*findings, *deep]), [*skipped, *unasked, *unanswered]
     if arguments.json:
         print_json(
             {
@@ -88,6 +100,8 @@ def _command(arguments: argparse.Namespace) -> int:
         say(line, quiet=quiet)
     for line in skipped:
         say(f"skipped: {line}", quiet=quiet)
+    if unanswered:
+        return MACHINE_FAILED
     return FINDINGS if any(finding.severity != "note" for finding in findings) else DONE
 
 
@@ -130,24 +144,25 @@ def _across(rows: Sequence[Row], known: Sequence[Finding], processes: int) -> li
 
 def _deep(
     arguments: argparse.Namespace, rows: Sequence[Row], known: Sequence[Finding], wanted: frozenset[str]
-) -> tuple[list[Finding], list[str]]:
-    """What a model finds beyond the patterns, and what was left out and why."""
+) -> tuple[list[Finding], list[str], list[str]]:
+    """What a model finds beyond the patterns, what it was not asked and why, and what it did not answer."""
     from audits import deep
     from models.backends import backend_settings
     from models.backends import run as ask
 
     asked = wanted & set(deep.CODES)
     if not asked:
-        return [], ["deep: a model is asked about perspective and Rubin's dimensions only; --only names neither"]
+        return [], ["deep: a model is asked about perspective and Rubin's dimensions only; --only names neither"], []
     if arguments.backend == "offline":
-        return [], [f"deep: {len(rows):,} memories were shown to no model; name one with --backend messages"]
+        return [], [f"deep: {len(rows):,} memories were shown to no model; name one with --backend messages"], []
     arguments.workspace = arguments.workspace or DEFAULT_WORKSPACE
     settings = backend_settings(arguments, arguments.benchmark)
     judged = list(ask(deep.starts(rows, asked), settings, rows=2 * len(rows)))
-    skipped = [f"deep: {line}" for each in judged for line in each.unscored]
+    skipped = [f"deep: {line}" for each in judged for line in each.ageless]
+    unanswered = [f"deep: {line}" for each in judged for line in each.unanswered]
     if dropped := sum(each.dropped for each in judged):
         skipped.append(f"deep: {dropped:,} claims whose words do not stand in the text, or that are about an adult")
-    return list(deep.findings(judged, known)), skipped
+    return list(deep.findings(judged, known)), skipped, unanswered
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 Patterns find the words they know; a model finds hindsight in any wording, and sees that a dimension
 is only named and not told. What it says is held to the text: a defect whose words do not stand there
-is dropped and counted, and a reply that cannot be read leaves the memory unscored, never clean.
+is dropped and counted. A reply that cannot be read is asked for again with the reason, three times in all; then the
+memory is unscored, never clean.
 Offline there is no judge; the command says so and asks nothing.
 
 HEART-BENCH appendix B.4 (LLM-based classifiers) and B.3 (3).
@@ -15,7 +16,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from audits.reading import Subject, at_row, at_words, subjects
 from audits.rubin import has_dialogue
 from audits.speech import Quotations
 from models import prompts
+from models.remedies import ask
 from models.request import Chain, Reply, Request
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids
@@ -60,10 +62,14 @@ _PERSPECTIVE_SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """What a model said of one memory: findings, questions without a usable answer, claims that were dropped."""
+    """What a model said of one memory: findings, and how many claims were dropped.
+
+    ``ageless`` are questions that could not be asked, ``unanswered`` those that three replies did not answer.
+    """
 
     findings: list[Finding] = field(default_factory=list)
-    unscored: list[str] = field(default_factory=list)
+    ageless: list[str] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
     dropped: int = 0
 
 
@@ -75,14 +81,16 @@ def judge(row: Row, number: int, wanted: frozenset[str]) -> Chain[Judged]:
         if not any(code.startswith(name) for code in wanted) or not subject.text(NARRATIVE).strip():
             continue
         if name == "perspective" and age_of(subject) is None:
-            judged.unscored.append(f"{subject.id} perspective: no age")
+            judged.ageless.append(f"{subject.id} perspective: no age")
             continue
-        reply = yield _request(name, subject)
+        reply = yield from ask(_request(name, subject))
         if reply.status != "answered":
-            judged.unscored.append(f"{subject.id} {name}: {reply.status}{f', {reply.reason}' if reply.reason else ''}")
+            judged.unanswered.append(
+                f"{subject.id} {name}: {reply.status}{f', {reply.reason}' if reply.reason else ''}"
+            )
             continue
         judged = _taken(judged, name, subject, reply)
-    return Judged([found for found in judged.findings if found.code in wanted], judged.unscored, judged.dropped)
+    return replace(judged, findings=[found for found in judged.findings if found.code in wanted])
 
 
 def rubin_schema() -> Mapping[str, Any]:
@@ -129,7 +137,7 @@ def _taken(judged: Judged, name: str, subject: Subject, reply: Reply) -> Judged:
                 message = f"the dimension is not told ({by})"
                 source = "HEART-BENCH appendix B.3 (3)"
                 found.append(at_row(subject, f"rubin.{dimension}", "warning", message, NARRATIVE, source=source))
-        return Judged(found, judged.unscored, dropped)
+        return replace(judged, findings=found, dropped=dropped)
     for defect in reply.answer["defects"]:
         span = locate(subject.text(NARRATIVE), defect["words"])
         grown = defect["criterion"] == "adult" and (age_of(subject) or 0) > _CHILD
@@ -139,7 +147,7 @@ def _taken(judged: Judged, name: str, subject: Subject, reply: Reply) -> Judged:
         code = f"perspective.{defect['criterion']}"
         source = criteria()[code].source
         found.append(at_words(subject, code, "warning", NARRATIVE, span, f"{defect['reason']} ({by})", source))
-    return Judged(found, judged.unscored, dropped)
+    return replace(judged, findings=found, dropped=dropped)
 
 
 def locate(text: str, words: str) -> tuple[int, int] | None:

@@ -12,14 +12,14 @@ from audits.codes import select
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 OTHERS = {
-    "German": "Mama stand am Fenster und sagte nichts. Ich hatte den Brief in der Tasche und wusste nicht, wohin damit. "
-    "Jahre später verstand ich, dass ich das einzige Mädchen im Zimmer war. »Komm, Lena«, sagte sie.",
+    "German": "Mama stand am Fenster und sagte nichts. Ich hatte den Brief in der Tasche und wusste nicht, wohin "
+    "damit. Jahre später verstand ich, dass ich das einzige Mädchen im Zimmer war. »Komm, Lena«, sagte sie.",
     "French": "Maman était à la fenêtre et ne disait rien. J'avais la lettre dans ma poche et je ne savais pas quoi en "
     "faire. Dehors il pleuvait et le chien aboyait. « Viens », dit-elle, et je suis allé vers elle.",
     "Dutch": "Mama stond bij het raam en zei niets. Ik had de brief in mijn zak en wist niet wat ik ermee moest doen. "
     "Het is hier koud, zei ze, en we gingen naar huis of naar de winkel. Ik was bang voor de hond die daar lag.",
-    "Danish": "Mor stod ved vinduet og sagde ikke noget. Jeg havde brevet i lommen og vidste ikke, hvad jeg skulle gøre "
-    "med det. Udenfor regnede det, og hunden gøede. Kom her, sagde hun, og jeg gik langsomt hen til hende.",
+    "Danish": "Mor stod ved vinduet og sagde ikke noget. Jeg havde brevet i lommen og vidste ikke, hvad jeg skulle "
+    "gøre med det. Udenfor regnede det, og hunden gøede. Kom her, sagde hun, og jeg gik langsomt hen til hende.",
     "Spanish": "Mamá estaba en la ventana y no decía nada. Yo tenía la carta en el bolsillo y no sabía qué hacer con "
     "ella. Fuera llovía y el perro ladraba. Ven aquí, me dijo, y fui despacio hacia ella porque tenía miedo.",
     "Japanese": "雨が降っていたので私は家まで走って帰った。台所には誰もいなかった。窓が開いていて、床が濡れていた。",

@@ -1,0 +1,97 @@
+"""``--deep``: a model is asked over the wire, held to the text, asked again, and never taken for silent consent."""
+
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+
+from audits.__main__ import main
+
+SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
+WORDS = " ".join(SOUND["content_full"].split()[:6])
+DIMENSIONS = ("sensory", "dialogue", "monologue", "somatic", "aftermath")
+
+
+@pytest.fixture
+def audit(tmp_path, capsys):
+    """Runs the command on one sound row, changed as told: its exit code and its document."""
+
+    def run(**changed):
+        path = tmp_path / "mine.jsonl"
+        path.write_bytes(orjson.dumps({**SOUND, **changed}))
+        asked = ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--only", "perspective", "rubin"]
+        model = ["--deep", "--backend", "messages", "--journal", str(tmp_path / "journal.sqlite"), "--processes", "1"]
+        code = main([*asked, *model, "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def says(defects=(), lacking=()):
+    """A model that finds these defects, and these dimensions lacking."""
+
+    def compose(body):
+        if "sensory" in json.dumps(body.get("output_config", {})):
+            return json.dumps({name: {"present": name not in lacking, "words": ""} for name in DIMENSIONS})
+        return json.dumps({"defects": list(defects)})
+
+    return compose
+
+
+def future(words):
+    return {"criterion": "future", "words": words, "reason": "it tells what came of it"}
+
+
+def test_what_a_model_finds_points_at_the_words_and_names_the_model(rehearse, audit):
+    rehearse(compose=says(defects=[future(WORDS)], lacking=["somatic"]))
+    code, told = audit()
+    by_code = {finding["code"]: finding for finding in told["findings"]}
+    assert code == 1
+    assert (by_code["perspective.future"]["span"], by_code["perspective.future"]["text"]) == ([0, len(WORDS)], WORDS)
+    assert "judged by claude" in by_code["rubin.somatic"]["message"]
+
+
+def test_a_claim_whose_words_do_not_stand_in_the_text_is_dropped_and_counted(rehearse, audit):
+    rehearse(compose=says(defects=[future("words that nobody wrote")]))
+    code, told = audit()
+    assert (code, told["findings"]) == (0, [])
+    assert "1 claims whose words do not stand in the text" in told["skipped"][-1]
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_reason(rehearse, audit):
+    heard, good = [], says()
+
+    def compose(body):
+        prompt = body["messages"][-1]["content"]
+        heard.append(json.dumps(prompt))
+        return "I would rather not say." if len(heard) == 1 else good(body)
+
+    rehearse(compose=compose)
+    code, told = audit()
+    assert (code, told["findings"], told["skipped"][1:]) == (0, [], [])
+    assert len(heard) == 3
+
+
+def test_a_memory_without_a_usable_reply_is_no_clean_one(rehearse, audit):
+    api = rehearse(compose=lambda body: "I would rather not say.")
+    code, told = audit()
+    assert (code, api.stats()["answered"]) == (3, 4)  # each question, and once more with the reason
+    assert [line.split(":")[1].split()[-1] for line in told["skipped"] if line.startswith("deep")] == [
+        "perspective",
+        "rubin",
+    ]
+
+
+def test_what_was_answered_once_is_never_asked_again(rehearse, audit):
+    api = rehearse(compose=says(lacking=["somatic"]))
+    first = audit()
+    asked = api.stats()["answered"]
+    assert audit() == first
+    assert api.stats()["answered"] == asked
+
+
+def test_a_memory_without_an_age_is_said_to_be_unasked(rehearse, audit):
+    rehearse(compose=says())
+    _, told = audit(age=None, timeline="")
+    assert any(line.endswith("perspective: no age") for line in told["skipped"])
