@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from audits import users as profiles
 from audits.columns import Column, column, columns
 from audits.ownrows import add_rows, beside, rows_of
-from audits.rendering import shown
+from audits.rendering import one_line
 from schemas import command
 from schemas.errors import RequestError
 from schemas.sources import add_source
@@ -159,7 +159,7 @@ def _show(measured: Sequence[Row], items: int, table: str) -> None:
         command.say(f"{even:>8} {row['distinct']:>8} {possible:>8} {row['entries']:>8}  {name}")
         if row.get("counts"):
             top = list(row["counts"].items())
-            cells = [f"{shown(value, _LONGEST)} {count}" for value, count in top[:_WIDTH]]
+            cells = [f"{one_line(value, _LONGEST)} {count}" for value, count in top[:_WIDTH]]
             more = f", … {len(top) - _WIDTH} more" if len(top) > _WIDTH else ""
             command.say(f"{'':>37}{', '.join(cells)}{more}")
 

@@ -48,7 +48,7 @@ def _alien(missing: Sequence[Finding], rows: Mapping[str, Row], table: str) -> I
     known = record_schema(table)["properties"]
     odd = list(dict.fromkeys(str(name) for row_id in ids for name in rows.get(row_id, ()) if name not in known))
     if odd:
-        named = ", ".join(repr(shown(name, _AROUND)) for name in sorted(odd)[:_MOST_COLUMNS])
+        named = ", ".join(repr(one_line(name, _AROUND)) for name in sorted(odd)[:_MOST_COLUMNS])
         more = f" and {len(odd) - _MOST_COLUMNS:,} more" if len(odd) > _MOST_COLUMNS else ""
         yield f"  unknown columns: {named}{more}. The text is read from {field}: rename the column that holds it"
 
@@ -80,7 +80,7 @@ def _offending(finding: Finding) -> str:
     text = finding.text or ""
     number = f"{int(text):,}" if text.isascii() and text.isdigit() else text
     told = text == finding.row_id or re.search(rf"(?<!\w){re.escape(number)}(?!\w)", finding.message)
-    return "" if told else shown(text)
+    return "" if told else one_line(text)
 
 
 def _context(finding: Finding, rows: Mapping[str, Row]) -> str:
@@ -99,10 +99,10 @@ def _context(finding: Finding, rows: Mapping[str, Row]) -> str:
     before, words, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]
     left = "…" if start > _AROUND else ""
     right = "…" if end + _AROUND < len(text) else ""
-    return f"“{left}{_flat(before)}[{shown(words)}]{_flat(after)}{right}”"
+    return f"“{left}{_flat(before)}[{one_line(words)}]{_flat(after)}{right}”"
 
 
-def shown(text: str, most: int = 3 * _AROUND) -> str:
+def one_line(text: str, most: int = 3 * _AROUND) -> str:
     """Text on one line of a terminal, its middle left out where it is long."""
     cut = text if len(text) <= most else f"{text[: 2 * most // 3]} … {text[-most // 3 :]}"
     return _flat(cut)

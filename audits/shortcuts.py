@@ -23,6 +23,7 @@ from audits.evenness import evenness
 from audits.neighbours import one_blas_thread
 from audits.questions import Opposites, Poles, Question, opposites, poles, published_poles, questions, texts_of
 from audits.rates import Rate, rate
+from audits.rendering import one_line
 from schemas import command
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
@@ -297,7 +298,10 @@ def _show(report: Report) -> None:
         command.say(f"  {name:<15} {line}")
     command.say(f"{len(report.findings)} findings")
     for found in report.findings:
-        command.say(f"  {found.severity:<8} {found.code:<16} {found.row_id} {found.field or ''}  {found.message}")
+        words = f"“{one_line(found.text)}”  " if found.text else ""
+        command.say(
+            f"  {found.severity:<8} {found.code:<16} {found.row_id} {found.field or ''}  {words}{found.message}"
+        )
 
 
 if __name__ == "__main__":

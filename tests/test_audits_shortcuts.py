@@ -225,6 +225,19 @@ def test_the_command_prints_one_document_and_exits_1(tmp_path, published, capsys
     assert "537 of 610" in capsys.readouterr().err
 
 
+def test_the_report_shows_the_words_an_option_must_not_have(tmp_path, capsys):
+    mcqs, keys, _ = benchmark(scenarios=2)
+    mcqs[0]["options"][1]["content"] = "She chooses to stay, and I am glad."
+    mcqs[1]["options"][2]["content"] = "Choose to wait. " * 40
+    workspace = Workspace(tmp_path, "heart-published")
+    workspace.write("mcqs", mcqs)
+    workspace.write("mcq_keys", keys)
+    assert shortcuts.main(["--benchmark", "heart-published", "--workspace", str(tmp_path), "--no-solvers"]) == 1
+    told = [line for line in capsys.readouterr().err.splitlines() if "shortcut.person" in line]
+    assert [line.split("options.")[1].split("  An option")[0] for line in told[:1]] == ["B  “She”"]
+    assert "“Choose to wait. Choose" in told[1] and max(map(len, told)) < 400
+
+
 @pytest.mark.parametrize(
     ("name", "told"), [("heart", "no rows of heart"), ("personalens-published", "unknown table 'mcqs'")]
 )
