@@ -6,8 +6,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits import audit
+from audits import audit, duplicates, users
 from audits.codes import codes, computed, document, select
+from audits.reading import source_of
 from schemas.errors import RequestError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,6 +69,36 @@ def test_every_finding_of_a_sound_row_broken_in_any_way_has_a_catalogued_code():
     for table in OURS:
         rows = [changed(table, example.values[1]) for example in examples("hits") if example.values[0].table == table]
         assert {finding.code for finding in audit(table, rows, SOUND)} <= set(codes(table))
+
+
+def named_by_the_page(finding):
+    """Whether codes.md names a finding's source: the same, or of several rules of a code the one that was broken."""
+    parts = finding.source.removeprefix("HEART-BENCH ").split(", ")
+    return all(part in source_of(finding.table, finding.code) for part in parts)
+
+
+def test_every_finding_has_a_source_that_the_page_of_codes_names_for_its_code():
+    found = []
+    for table in OURS:
+        rows = [changed(table, example.values[1]) for example in examples("hits") if example.values[0].table == table]
+        found += audit(table, [*rows, {}], SOUND)
+    found += duplicates.findings([sound("memories")] * 2, across=True)
+    found += users.audit([{}, {"interests": [], "affinities": []}], {})
+    assert sorted({(each.table, each.code, each.source) for each in found if not named_by_the_page(each)}) == []
+    assert {"format.missing", "format.repeated", "format.range", "fields.target"} <= {each.code for each in found}
+
+
+def test_a_finding_without_a_source_of_its_own_has_that_of_its_code():
+    (finding,) = audit("memories", [changed("memories", {"drop": "triggers"})], SOUND)
+    assert (finding.code, finding.source) == ("format.missing", "HEART-BENCH Table 6")
+    assert source_of("decisions", "format.missing") == "HEART-BENCH appendix G.4.3"
+    assert source_of("memories", "no.such") == "Anamnesis"
+
+
+def test_a_line_separator_is_found_as_the_page_of_codes_says():
+    (rule,) = [code.rule for code in computed() if (code.table, code.code) == ("memories", "format.control")]
+    assert "U+2028" in rule
+    assert "format.control" in found("memories", changed("memories", {"context": "Kitchen,\u2028Sunday evening"}))
 
 
 def test_a_family_selects_all_of_its_codes():
