@@ -63,7 +63,7 @@ def _other_form(line: bytes, path: Path, number: int) -> RequestError | None:
     start = line.strip()
     if number > 1:
         return None
-    if start.startswith(b"["):
+    if start == b"[" or (start.startswith(b"[") and start[1:].lstrip().startswith(b"{")):
         what, mend = "a JSON array", "Write each entry on a line of its own, as jq -c '.[]' does"
     elif start == b"{":
         what, mend = "JSON over several lines", "Write each object on a line of its own, as jq -c . does"
