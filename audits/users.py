@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,9 +100,9 @@ def audit(
     return [finding for finding in found if wanted is None or finding.code in wanted]
 
 
-def unheld(related: Mapping[str, Sequence[Row]]) -> list[str]:
-    """What was not looked for, and why: one line each."""
-    if related.get("preferences"):
+def unheld(related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> list[str]:
+    """What of the wanted codes was not looked for, and why: one line each."""
+    if related.get("preferences") or "preference.spelling" not in wanted:
         return []
     mend = "name a --workspace or --release that has them"
     return [f"preference.spelling: no preferences to hold the spelling against; {mend}"]
