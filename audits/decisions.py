@@ -33,7 +33,7 @@ def audit(
     judged, others = english.sorted_out(read, _DECISION)
     found = [*others.values(), *byfield.findings("decisions", judged, wanted)]
     for subject in read:
-        found += [*shape.audit(subject), *_count(subject)]
+        found += [*shape.audit(subject), *shape.whole(subject, _DECISION), *_count(subject)]
     for subject in judged:
         found += _person(subject)
     return found

@@ -117,6 +117,7 @@ def _above_a_child(
 def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
     yield from shape.audit(subject)
     yield from shape.memory(subject, age)
+    yield from shape.whole(subject, NARRATIVE)
     for field in ("triggers", "relevance_tags"):
         yield from shape.count_of(subject, field, 4, "HEART-BENCH Table 6")
     for field in ("psych_conclusion", "behavior_policy"):

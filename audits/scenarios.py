@@ -63,7 +63,8 @@ def audit(
     judged, others = english.sorted_out(read, _CONTEXT)
     found = [*others.values(), *byfield.findings("scenarios", judged, wanted, judges=_judges)]
     for subject in read:
-        found += [*shape.audit(subject), *_lengths(subject), *_values(subject), *_ratings(subject)]
+        found += [*shape.audit(subject), *shape.whole(subject, _CONTEXT)]
+        found += [*_lengths(subject), *_values(subject), *_ratings(subject)]
     for subject in judged:
         found += [*_second_person(subject), *_urgency(subject)]
     return found

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from audits.reading import Subject, at_row, at_words
@@ -39,6 +41,12 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# A letter, or a sign that something follows; a dash may end a text that somebody is cut short in.
+_BREAKS_OFF = re.compile(r"[^\W_]|[,;:(\[\u2018\u201c\u00ab\u3001\u060c]")
+_FEWEST, _SHOWN = 200, 40
+_LONG = 15  # a shorter sentence may be a refrain
+_OFTEN = 4
+_LEAST_OF_TEXT = 5
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 
 _WORDS = Wording("shape")
@@ -132,6 +140,21 @@ def _pointed(subject: Subject, code: str, field: str, span: tuple[int, int], tex
     if "." in field and subject.text(field) != text:
         return at_row(subject, code, "error", message, field, text[span[0] : span[1]])
     return at_words(subject, code, "error", field, span, message)
+
+
+def whole(subject: Subject, field: str) -> Iterator[Finding]:
+    """``format.cut`` and ``format.loop``: a text that breaks off, and one that goes round in circles, as models do."""
+    text = subject.text(field).rstrip()
+    if len(text) >= _FEWEST and _BREAKS_OFF.match(text[-1]):
+        span = (max(len(text) - _SHOWN, text.rfind("\n") + 1), len(text))
+        yield at_words(subject, "format.cut", "error", field, span, "the text breaks off within a sentence")
+    times = Counter(piece for piece in text.split("\u3002" if "\u3002" in text else ". ") if len(piece) >= _LONG)
+    piece, count = max(times.items(), key=itemgetter(1), default=("", 0))
+    again = sum((often - 1) * len(each) for each, often in times.items()) if count > 1 else 0
+    if count >= _OFTEN or again * _LEAST_OF_TEXT > len(text):
+        start = max(0, subject.text(field).find(piece))
+        message = f"a sentence stands {count} times, and {again / len(text):.0%} of the text are repetitions"
+        yield at_words(subject, "format.loop", "error", field, (start, start + len(piece)), message)
 
 
 def one_sentence(subject: Subject, field: str, source: str) -> Iterator[Finding]:
