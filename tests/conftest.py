@@ -24,8 +24,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / ".pytest_cache/bytecode")
 sys.dont_write_bytecode = False
 
-# Workers share the cores: threads of a matrix product beside them only wait for each other, in loops.
+# Workers share the cores: threads of a matrix product beside them only wait for each other, in loops, and processes
+# that are started for what is small only read the whole program again. Tests that are about several name the number.
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+os.cpu_count = lambda: 1
 
 # No test can cut the power: what this process writes need not reach the disk. Commands that are started do as ever.
 os.fsync = lambda handle: None
