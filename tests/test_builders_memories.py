@@ -1,5 +1,6 @@
 """The command that writes memories: whole, resumable, audited, and nothing of the user's lost."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from release_samples import keeper
 
 from audits import audit
 from builders import memories, personas
@@ -116,27 +118,47 @@ def test_two_workers_write_the_same_bytes(built, tmp_path):
     assert tree(tmp_path) == tree(built)
 
 
+WRITE = """
+from builders import memories
+
+def work(folder):
+    memories.main(["--workspace", folder, "--quiet", "--char", "CHAR_04", "--count", "{count}", "--workers", "1"])
+
+work({undisturbed!r})
+"""
+
+
 def test_a_run_killed_ten_times_ends_with_the_same_bytes(tmp_path):
-    arguments = ["--char", "CHAR_04", "--count", str(COUNT), "--workers", "2"]
-    rng = random.Random(20)
-    began = time.monotonic()
-    subprocess.run(command(tmp_path / "undisturbed", *arguments), cwd=ROOT)
-    took = time.monotonic() - began
-    kills = 0
-    while kills < 10:
-        process = subprocess.Popen(command(tmp_path / "killed", *arguments), cwd=ROOT, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(timeout=rng.uniform(0.1, 0.8) * took)
-            took *= 0.8  # it was quicker than the kill: start anew, and kill sooner
-            shutil.rmtree(tmp_path / "killed")
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            kills += 1
-        for path in (tmp_path / "killed/heart/memories").glob("CHAR_*.jsonl"):
-            assert len(path.read_bytes().splitlines()) == COUNT
-    assert subprocess.run(command(tmp_path / "killed", *arguments), cwd=ROOT).returncode in WRITTEN
-    assert tree(tmp_path / "killed") == tree(tmp_path / "undisturbed")
+    """Twice with two workers, once windows of theirs are there; eight times at any instant."""
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    for windows in (1, 3):
+        arguments = ["--char", "CHAR_04", "--count", str(COUNT), "--workers", "2"]
+        process = subprocess.Popen(command(killed, *arguments), cwd=ROOT, stderr=subprocess.DEVNULL)
+        while len(list(killed.glob("heart/.parts/memories/CHAR_04/*.json"))) < windows:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                assert process.wait(timeout=0.02) is None, "it ended before it could be killed"
+        process.kill()
+        process.wait()
+        assert_whole(killed)
+    rng, kills = random.Random(20), 0
+    with keeper(WRITE.format(count=COUNT, undisturbed=str(undisturbed))) as process:
+        began = time.monotonic()
+        assert process.run(str(tmp_path / "calm"))
+        took = time.monotonic() - began
+        while kills < 8:
+            if process.run(str(killed), seconds=rng.uniform(0.1, 0.8) * took):
+                took *= 0.8  # it was quicker than the kill: start anew, and kill sooner
+                shutil.rmtree(killed)
+            else:
+                kills += 1
+                assert_whole(killed)
+        assert process.run(str(killed))
+    assert tree(killed) == tree(undisturbed)
+
+
+def assert_whole(folder):
+    for path in folder.glob("heart/memories/CHAR_*.jsonl"):
+        assert len(path.read_bytes().splitlines()) == COUNT
 
 
 def test_windows_that_are_there_are_not_written_again(built, tmp_path, run):
