@@ -1,6 +1,7 @@
 """The project speaks of itself alone, and its files keep the budget of the house."""
 
 import ast
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -17,9 +18,15 @@ def tracked() -> list[Path]:
     return [ROOT / name for name in listed.splitlines() if (ROOT / name).is_file()]
 
 
+@functools.cache
 def texts() -> list[tuple[Path, str]]:
     binary = {".parquet", ".png", ".zst", ".xz", ".gz"}
     return [(path, path.read_text("utf-8")) for path in tracked() if path.suffix not in binary]
+
+
+@functools.cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def test_no_file_names_a_machine_or_a_registry():
@@ -38,7 +45,7 @@ def test_no_function_is_longer_than_60_lines_or_takes_more_than_8_parameters():
     for path, text in texts():
         if path.suffix != ".py":
             continue
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -54,6 +61,6 @@ def test_every_public_module_opens_with_a_docstring():
     bare = [
         str(path.relative_to(ROOT))
         for path, text in texts()
-        if path.suffix == ".py" and text.strip() and not ast.get_docstring(ast.parse(text))
+        if path.suffix == ".py" and text.strip() and not ast.get_docstring(parsed(text))
     ]
     assert bare == []
