@@ -103,3 +103,8 @@ def source_of(table: str, code: str) -> str:
 def printable(words: str) -> str:
     """Words that JSON and a terminal can carry: lone surrogates become U+FFFD."""
     return words.encode("utf-8", "replace").decode() if not words.isascii() else words
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: "1 sentence", "2,000 characters"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

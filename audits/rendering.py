@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.reading import subjects
+from audits.reading import counted, subjects
 from schemas.findings import Finding
 from schemas.tables import Row, record_schema
 
@@ -28,7 +28,7 @@ def lines(findings: Sequence[Finding], rows: Mapping[str, Row], total: int, tabl
     for code in sorted(by_code, key=lambda code: (min(_ORDER[f.severity] for f in by_code[code]), code)):
         those = by_code[code]
         in_rows = len({finding.row_id for finding in those})
-        yield f"{code}  {those[0].severity}, {_counted(len(those), 'finding')} in {_counted(in_rows, 'row')}"
+        yield f"{code}  {those[0].severity}, {counted(len(those), 'finding')} in {counted(in_rows, 'row')}"
         yield f"  {those[0].source}"
         for finding in those[:SHOWN]:
             yield f"  {_line(finding, rows)}"
@@ -117,11 +117,7 @@ def _flat(text: str) -> str:
 def _summary(findings: Sequence[Finding], total: int, table: str) -> str:
     counts = {kind: sum(1 for f in findings if f.severity == kind) for kind in _ORDER}
     if not findings:
-        return f"{_counted(total, 'row')} of {table}: nothing found"
-    told = ", ".join(_counted(count, kind) for kind, count in counts.items() if count)
+        return f"{counted(total, 'row')} of {table}: nothing found"
+    told = ", ".join(counted(count, kind) for kind, count in counts.items() if count)
     bad = len({finding.row_id for finding in findings if finding.severity != "note"})
-    return f"{_counted(total, 'row')} of {table}: {told}; {_counted(bad, 'row')} to mend. Codes: docs/codes.md"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{counted(total, 'row')} of {table}: {told}; {counted(bad, 'row')} to mend. Codes: docs/codes.md"
