@@ -48,15 +48,16 @@ def _named(names: Names, name: Name) -> Sureness:
     """Whether a name is the protagonist's."""
     if name.number is None:
         return names.once(name) and _is_the_narrators(names, name)
-    others = not (names.told.isdisjoint(name.words) and names.called.isdisjoint(name.words))
-    said = False if others else _said(names, name)
+    said = _said(names, name) if names.told.isdisjoint(name.words) else False
     if said is not True and (is_owned(names, name) or (names.once(name) and is_written(names, name))):
         return True
     return said
 
 
 def _said(names: Names, name: Name) -> Sureness:
-    return True if fills(names.quoted, name) and is_told(names, name) else is_said(names, name)
+    if fills(names.quoted, name) and is_told(names, name):
+        return not names.is_used(name)
+    return is_said(names, name)
 
 
 def _is_the_narrators(names: Names, name: Name) -> Sureness:

@@ -39,32 +39,37 @@ _BED = re.compile(r"\b(?:over|above|beside|by) my (?:bed|cot|crib|pram)\b")
 _SENTENCES = re.compile(r"[.!?] ")
 _EARLIER = 250
 _BEHIND = 160
-# No match of that_is_me is without one of these; looking for them is quicker.
-_IS_ME = ("'s me", "\u2019s me", " is me", " was me", "ning me", "eans me", "eant me")
+_KINDS = ("girls", "women", "ladies", "lasses")
+_HAILS = ("or the ", "or our ", "or my ", "mes the ", "mes our ", "live the ", "hail the ")
+_OTHERS = re.compile("[Tt]he other ")
+_HOW_MANY = ("", "All ", "Most of ", "Some of ", "Half ")
+_IS = ("'s", "\u2019s", " is", " was", "ning", "eans", "eant")
 
 
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Mum, look!", said by the protagonist's own child, or "Your mum's here" said to it."""
     message = "the protagonist's child calls the protagonist by a word for one gender, or hears one"
     for number, span in enumerate(quoted.spans):
-        at = _called_as_kin(quoted, number, span) or _told_to_a_child(quoted, number, span)
-        if at:
+        body = quoted.text[span[0] + 1 : span[1]]
+        home, found = _WORDS["kin_is_here"].search(quoted.text, *span), _WORDS["kin"].search(body)
+        at = _called_as_kin(quoted.scene, number, home, found) if home or found else None
+        if at is None and "our " in body:
+            at = _told_to_a_child(quoted, number, span)
+        if at is not None and not quoted.mine(number):
             yield at_words(subject, "identity.gendered", "error", _FIELD, at, message, _GENDERED)
 
 
-def _called_as_kin(quoted: Quotations, number: int, span: Span) -> Span | None:
+def _called_as_kin(scene: Scene, number: int, home: re.Match[str] | None, found: re.Match[str] | None) -> Span | None:
     """Where a word for the protagonist as kin stands in a quotation that a child says to the protagonist."""
-    home = _WORDS["kin_is_here"].search(quoted.text, *span)
-    found = home or _WORDS["kin"].search(quoted.text[span[0] + 1 : span[1]])
-    if found is None or quoted.mine(number):
+    start, end = scene.spans[number]
+    if home or found is None:
+        return home.span() if home and _said_by_a_child(scene, number) else None
+    heeded = not scene.is_wide and _WORDS["heeded"].match(scene.text, end)
+    if not heeded and not _said_by_a_child(scene, number):
         return None
-    if home:
-        return home.span() if _said_by_a_child(quoted.scene, number) else None
-    heeded = not quoted.scene.is_wide and _WORDS["heeded"].match(quoted.text, span[1])
-    if not heeded and not _said_by_a_child(quoted.scene, number):
-        return None
-    end = span[0] + 1 + found.end()
-    return None if quoted.scene.told_to_another(number) else (end - len(found.group().lstrip(" ,\"'\u201c\u2018")), end)
+    last = start + 1 + found.end()
+    words = found.group().lstrip(" ,\"'\u201c\u2018")
+    return None if scene.told_to_another(number) else (last - len(words), last)
 
 
 def _told_to_a_child(quoted: Quotations, number: int, span: Span) -> Span | None:
@@ -72,7 +77,7 @@ def _told_to_a_child(quoted: Quotations, number: int, span: Span) -> Span | None
     found = _WORDS["your_parent"].search(quoted.text, *span)
     after = quoted.scene.beside(number)[1] if found else ""
     told = _WORDS.says("told_my_child", after) and _WORDS.says("and_i", after)
-    return found.span() if found and told and not quoted.mine(number) else None
+    return found.span() if found and told else None
 
 
 def _said_by_a_child(scene: Scene, number: int) -> bool:
@@ -127,27 +132,39 @@ def spoken_of(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
 def _shown(scene: Scene, number: int) -> re.Match[str] | None:
     """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
     text, span = scene.text, scene.spans[number]
-    presented = _WORDS["presented"].search(text, *span)
-    found = _WORDS["spoken_of"].search(text, *span) or _WORDS["introduced"].search(text, *span) or presented
+    found = _WORDS["spoken_of"].search(text, *span)
     if found is None:
         return None
-    if presented and not scene.is_wide:
-        return presented
+    kin = _spoken_of_as_kin(scene, span)
+    if kin and not scene.is_wide and kin.re is _WORDS["presented"]:
+        return kin
     before, after = scene.beside(number)
     if scene.of_me(number) or _WORDS.says("turned_to_me", before, after):
         return found
-    at_me = _WORDS.says(
-        "at_me", after if scene.turns.told(number) else text[span[1] : span[1] + _BEHIND].split("\n")[0]
-    )
-    kinds = ["hailed", "introduced", "presented"] if scene.is_wide else ["hailed"]
-    shown = next(filter(None, (_WORDS[kind].search(text, *span) for kind in kinds)), None) if at_me else None
-    if shown or (shown := _marvelled(scene, number)):
+    shown = kin if scene.is_wide else None
+    if shown is None and any(text.find(each, *span) >= 0 for each in _HAILS):
+        shown = _WORDS["hailed"].search(text, *span)
+    told = after if scene.turns.told(number) else text[span[1] : span[1] + _BEHIND].split("\n")[0]
+    if shown and _WORDS.says("at_me", told):
         return shown
+    if marvelled := _marvelled(scene, number):
+        return marvelled
     if text[span[1] - 2] in ".!?" and not TALK["other_says"].match(after):
         return None  # what follows is another sentence
     if _BED.search(after):
         return found
     return _WORDS["looked_at"].search(text, *span) if _WORDS.says("handled", after) else None
+
+
+def _spoken_of_as_kin(scene: Scene, span: Span) -> re.Match[str] | None:
+    """ "This is my daughter", "That there's Willard's girl"."""
+    body = scene.text[slice(*span)]
+    if " my " in body or " our " in body:
+        found = _WORDS["presented"].search(scene.text, *span)
+        return found or _WORDS["introduced"].search(scene.text, *span)
+    points = "his" in body or "hat" in body or "here" in body
+    owned = points and ("'s " in body or "\u2019s " in body)
+    return _WORDS["introduced"].search(scene.text, *span) if owned else None
 
 
 def _marvelled(scene: Scene, number: int) -> re.Match[str] | None:
@@ -165,15 +182,34 @@ def _marvelled(scene: Scene, number: int) -> re.Match[str] | None:
 def pointed_out(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Her grandson has come. That's me." "The other nuns have gone up. I trim the candle." """
     text = quoted.text
-    for found in _WORDS["that_is_me"].finditer(text) if any(each in text for each in _IS_ME) else ():
+    for found in _WORDS["that_is_me"].finditer(text) if _ends_in_me(text) else ():
         if quoted.around(found.start()) is None:
             message = "the protagonist is whom a word for one gender is said of"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
-    for found in _WORDS["other_ones"].finditer(text) if "he other " in text else ():
+    for found in _other_ones(text):
         told = _WORDS["one_of_them"].search(text, max(0, found.start() - _EARLIER), found.start())
         if quoted.around(found.start()) is None and told is None:
             message = "the others of a group of one gender are told of, and nobody but the protagonist may be the one"
             yield at_words(subject, "identity.gendered", "error", _FIELD, found.span(), message, _GENDERED)
+
+
+def _ends_in_me(text: str) -> bool:
+    """Whether "is me" and the like stand in a text, without which nothing points the protagonist out."""
+    at = text.find(" me")
+    while at >= 0:
+        if text.endswith(_IS, 0, at) and not text[at + 3 : at + 4].isalnum():
+            return True
+        at = text.find(" me", at + 3)
+    return False
+
+
+def _other_ones(text: str) -> Iterator[re.Match[str]]:
+    """Where "the other nuns", "all the other nuns" begin a sentence."""
+    for place in _OTHERS.finditer(text) if "he other " in text else ():
+        begins = (place.start() - len(words) for words in _HOW_MANY if text.endswith(words, 0, place.start()))
+        found = next(filter(None, (_WORDS["other_ones"].match(text, each) for each in begins)), None)
+        if found:
+            yield found
 
 
 def addressed_among_others(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
@@ -192,7 +228,10 @@ def counted_in(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Ladies first," he says, and I go in. "We brothers," my brother says."""
     message = "the protagonist is let in, or counted in, by a word for one gender"
     for number, span in enumerate(quoted.spans):
-        first, pair, both = (_WORDS[name].search(quoted.text, *span) for name in ("first_in", "pair", "both_kinds"))
+        body = quoted.text[slice(*span)].lower()
+        first = _WORDS["first_in"].search(quoted.text, *span) if " first" in body or "after you" in body else None
+        both = _WORDS["both_kinds"].search(quoted.text, *span) if any(each in body for each in _KINDS) else None
+        pair = _WORDS["pair"].search(quoted.text, *span)
         if not (first or pair or both):
             continue
         before, after = quoted.scene.beside(number)

@@ -10,6 +10,7 @@ Used by ``audits.naming``.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -40,17 +41,71 @@ Sureness = bool | None
 
 @dataclass(frozen=True)
 class _Said:
-    """How a name is said, and what the narrator tells before and after the quotation."""
+    """How a name is said, ``ahead`` and ``behind`` of it in its quotation."""
 
-    called: bool
-    presented: bool
-    shown: bool
-    alone: bool
-    young: bool
-    loose: bool
-    """Whether it is a surname where a given name is presented or shown, in a scene."""
-    before: str
-    after: str
+    quoted: Quotations
+    name: Name
+    ahead: str
+    behind: str
+
+    def _framed(self, when: str, loosely: bool = False) -> bool:
+        return framed(when, self.name, self.ahead, self.behind, loosely)
+
+    @functools.cached_property
+    def called(self) -> bool:
+        """Whether somebody is called by it."""
+        if not self._framed("called") and not (self.is_wide and self._framed("asked")):
+            return False
+        if self._framed("spoken_of") or _says_of(self.name, self.ahead, self.behind):
+            return False
+        return not (self.is_wide and WORDS["third"].match(self.behind))
+
+    @functools.cached_property
+    def presented(self) -> bool:
+        """Whether somebody is presented by it, or asked for."""
+        return self._framed("presented")
+
+    @functools.cached_property
+    def shown(self) -> bool:
+        """Whether something is told of somebody by that name."""
+        return not self.presented and self._framed("shown")
+
+    @functools.cached_property
+    def alone(self) -> bool:
+        """Whether it is all that is said."""
+        if not self.name.proper or not _is_alone(self.ahead, self.behind):
+            return False
+        return self.name.given or not self.is_wide or not _WORD.search(self.behind)
+
+    @functools.cached_property
+    def young(self) -> bool:
+        """Whether it is "little Ada"."""
+        return _young(self.ahead)
+
+    @functools.cached_property
+    def loose(self) -> bool:
+        """Whether it is a surname where a given name is presented or shown, in a scene."""
+        if not self.is_wide or self.name.given or self.presented or self.shown:
+            return False
+        return self._framed("presented", loosely=True) or self._framed("shown", loosely=True)
+
+    @property
+    def is_wide(self) -> bool:
+        return self.quoted.scene.is_wide
+
+    @property
+    def before(self) -> str:
+        """What the narrator says before the quotation, over the end of the sentence."""
+        return self._around[0]
+
+    @property
+    def after(self) -> str:
+        """What the narrator says after it."""
+        return self._around[1]
+
+    @functools.cached_property
+    def _around(self) -> tuple[str, str]:
+        return _around(self.quoted, self.name.number or 0)
 
     @property
     def framed(self) -> bool:
@@ -76,10 +131,10 @@ def is_said(names: Names, name: Name) -> Sureness:
     start, end = quoted.spans[number]
     before = quoted.text[max(start + 1, name.start - _BEFORE) : name.start]
     after = quoted.text[name.end : max(name.end, min(end - 1, name.end + _AFTER))]
+    said = _Said(quoted, name, before, after)
     if quoted.mine(number):
         return _is_said_by_me(quoted, name, before, after)
-    said = _how(quoted, name, before, after)
-    if not said.framed or WORDS.says("titles_of_works", said.before):
+    if not said.framed or names.is_used(name) or WORDS.says("titles_of_works", said.before):
         return False
     if (said.called and _listed_before(before, name)) or (said.alone and _answers_me(quoted, number)):
         return False
@@ -96,24 +151,6 @@ def fills(quoted: Quotations, name: Name) -> bool:
     """Whether a quotation is nothing but the name: called me "Bean"."""
     start, end = quoted.spans[name.number or 0]
     return end - start <= name.end - name.start + 4
-
-
-def _how(quoted: Quotations, name: Name, before: str, after: str) -> _Said:
-    told_of = framed("spoken_of", name, before, after) or _says_of(name, before, after)
-    wide = quoted.scene.is_wide
-    told_of = told_of or (wide and WORDS["third"].match(after) is not None)
-    presented = framed("presented", name, before, after)
-    shown = not presented and framed("shown", name, before, after)
-    loose = wide and not (presented or shown or name.given)
-    return _Said(
-        not told_of and (framed("called", name, before, after) or (wide and framed("asked", name, before, after))),
-        presented,
-        shown,
-        name.proper and _is_alone(before, after) and (name.given or not wide or not _WORD.search(after)),
-        _young(before),
-        loose and any(framed(when, name, before, after, loosely=True) for when in ("presented", "shown")),
-        *_around(quoted, name.number or 0),
-    )
 
 
 def _in_sentence(names: Names, name: Name, said: _Said) -> bool:

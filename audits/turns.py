@@ -61,12 +61,16 @@ class Turns:
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
         self.text, self.spans = text, spans
         self._told: dict[int, Who | None] = {}
+        self._due_to: dict[Turn, Who | None] = {}
+        self._beside: dict[tuple[int, int], tuple[str, str]] = {}
         self._of: dict[int, list[Turn]] = {}
 
     def speaker(self, number: int) -> Who | None:
         """Who speaks a quotation; None where nothing tells."""
         turn = self.turn(number)
-        return turn.told or self._due(turn)
+        if turn.told is None and turn not in self._due_to:
+            self._due_to[turn] = self._due(turn)
+        return turn.told or self._due_to[turn]
 
     def told(self, number: int) -> Who | None:
         """Who speaks a quotation by the words beside it."""
@@ -88,10 +92,14 @@ class Turns:
 
     def beside(self, number: int, reach: int = _BESIDE) -> tuple[str, str]:
         """What stands before and after a quotation in its sentence and outside other quotations."""
-        start, end = self.spans[number]
-        low = max(start - reach, self.spans[number - 1][1] if number else 0)
-        high = min(end + reach, self.spans[number + 1][0] if number + 1 < len(self.spans) else len(self.text))
-        return _SENTENCE.split(self.text[max(0, low) : start])[-1], _SENTENCE.split(self.text[end : max(end, high)])[0]
+        known = self._beside.get((number, reach))
+        if known is None:
+            start, end = self.spans[number]
+            low = max(start - reach, self.spans[number - 1][1] if number else 0)
+            high = min(end + reach, self.spans[number + 1][0] if number + 1 < len(self.spans) else len(self.text))
+            before, after = self.text[max(0, low) : start], self.text[end : max(end, high)]
+            known = self._beside[number, reach] = _SENTENCE.split(before)[-1], _SENTENCE.split(after, 1)[0]
+        return known
 
     def near(self, number: int) -> range:
         """A quotation and those near it in its turn."""
@@ -194,8 +202,8 @@ class Turns:
         That is who acts behind it in its paragraph, or who answers where another speaks every second turn.
         """
         turn = self.turn(number)
-        if turn.told or self._due(turn):
-            return self.speaker(number) == "I"
+        if speaker := self.speaker(number):
+            return speaker == "I"
         end = self.spans[turn.numbers[-1]][1]
         if WORDS["i_act"].match(self.text[end : end + FAR].lstrip(" ")):
             return True
