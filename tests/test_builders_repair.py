@@ -24,7 +24,7 @@ def narrative(salt):
     """About 2,700 characters in the first person, unlike that of any other salt."""
     end = "".join("abcdefghij"[int(digit)] for digit in str(salt))
     nouns = [noun + end for noun in NOUNS]
-    return " ".join(f"I see {nouns[step % 10]}, {nouns[step * 3 % 10]}, {nouns[step * 7 % 10]}." for step in range(80))
+    return " ".join(f"I see the {nouns[step % 10]}, {nouns[step * 3 % 10]} and {nouns[step * 7 % 10]}." for step in range(80))
 
 
 def rows(count):
