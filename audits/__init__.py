@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain
 
-from audits.reading import Subject
+from audits.reading import TEXT_OF, Subject
 from schemas.errors import unknown
 from schemas.findings import Finding, in_order
 from schemas.tables import Row
@@ -28,9 +28,6 @@ Part = Callable[[], list[Finding]]
 
 TABLES = ("decisions", "memories", "scenarios", "users")
 """The tables that have audits."""
-
-_FIELDS = {"decisions": "final_decision", "memories": "content_full", "scenarios": "context_text"}
-"""Whose language is a row's."""
 
 _CHUNK = 1_000
 
@@ -68,16 +65,18 @@ def audit(
 
 def unjudged(table: str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """What was asked for and could not be judged, a line each: words that are not English, lives without a ledger."""
-    from audits import english, memories
+    from audits import english, memories, users
 
     lines: list[str] = []
-    field = _FIELDS.get(table)
+    field = TEXT_OF.get(table)
     if field and english.CODE not in wanted:
         others = english.sorted_out([Subject(table, "", row) for row in rows], field)[1]
         if others:
             lines.append(f"{len(others):,} of {len(rows):,} rows are not English: nothing is said of their words")
     if table == "memories" and any(code.startswith("continuity.") for code in wanted):
         lines += memories.without_ledger(rows, related.get("ledgers", ()))
+    if table == "users":
+        lines += users.unheld(related, wanted)
     return lines
 
 

@@ -16,6 +16,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from audits.ownrows import rows_of
 from models.backends import add_backend_arguments
 from schemas.command import (
     DEFAULT_WORKSPACE,
@@ -30,7 +31,6 @@ from schemas.command import (
 )
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
-from schemas.rows import read_jsonl
 from schemas.sources import Source, add_source, source
 from schemas.tables import Row, benchmark
 
@@ -120,15 +120,16 @@ def _read(arguments: argparse.Namespace, table: str) -> dict[str, list[Row]]:
     if arguments.rows is None:
         found = source(arguments)
         return {**_looked_up(found), table: list(found.rows(table))}
-    rows = list(read_jsonl(arguments.rows))
-    if not rows:
-        raise RequestError("no rows", arguments.rows, expected="one JSON object a line")
-    return {**(_looked_up(source(arguments)) if named else {}), table: rows}
+    rows = list(rows_of(arguments, table))
+    return {**(_looked_up(source(arguments), beside_own_rows=True) if named else {}), table: rows}
 
 
-def _looked_up(found: Source) -> dict[str, list[Row]]:
+def _looked_up(found: Source, beside_own_rows: bool = False) -> dict[str, list[Row]]:
     """The tables that audits look things up in. Raises RequestError where nothing at all is there."""
     if not found.readers:
+        if beside_own_rows:
+            mend = "Name one with ledgers or preferences, or leave it out; --journal FILE says where replies are kept"
+            raise RequestError(f"no rows of {found.benchmark.name}", found.folder, mend=mend)
         found.rows(RELATED[0])
     return {name: found.if_any(name) for name in RELATED}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from audits import byfield, english, outside, shape
-from audits.reading import Subject, at_row, at_words, subjects
+from audits.reading import Subject, at_row, at_words, counted, subjects
 from audits.sentences import sentences
 from audits.speech import Quotations
 from schemas.findings import Finding
@@ -43,7 +43,7 @@ def _count(subject: Subject) -> Iterator[Finding]:
     text = subject.text(_DECISION)
     count = len(sentences(text))
     if text.strip() and count != SENTENCES:
-        message = f"{count} sentences, {SENTENCES} expected: the choice, then the action"
+        message = f"{counted(count, 'sentence')}, {SENTENCES} expected: the choice, then the action"
         yield at_row(subject, "format.sentences", "warning", message, _DECISION, count, _SOURCE)
 
 

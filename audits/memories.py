@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from audits import byfield, continuity, english, evaluation, naming, persons, register, rubin, shape
 from audits.criteria import Criterion
-from audits.reading import Subject, at_row, at_words, subjects
+from audits.reading import Subject, at_row, at_words, counted, subjects
 from audits.sentences import sentences
 from audits.speech import Quotations, Span
 from schemas.findings import Finding
@@ -151,17 +151,17 @@ def _applies(criterion: Criterion, subject: Subject) -> bool:
 def _lengths(subject: Subject) -> Iterator[Finding]:
     size = len(subject.text("content_full"))
     if 0 < size < SHORTEST:
-        message = f"{size:,} characters, at least {SHORTEST:,} needed"
+        message = f"{counted(size, 'character')}, at least {SHORTEST:,} needed"
         yield at_row(subject, "length.short", "error", message, "content_full", size, _LENGTHS)
     if size > LONGEST:
-        message = f"{size:,} characters, at most {LONGEST:,} allowed"
+        message = f"{counted(size, 'character')}, at most {LONGEST:,} allowed"
         yield at_row(subject, "length.long", "error", message, "content_full", size, _LENGTHS)
     for field, limit in FIELD_LIMITS.items():
         text = subject.text(field)
         low, high = FIELD_TARGETS[field]
         if len(text) > limit:
-            message = f"{len(text)} characters, at most {limit} allowed: narrative leaks into the field"
+            message = f"{counted(len(text), 'character')}, at most {limit} allowed: narrative leaks into the field"
             yield at_words(subject, "fields.inverted", "error", field, (limit, len(text)), message, _FIELDS)
         elif text and not low <= len(text) <= high:
-            message = f"{len(text)} characters, {low} to {high} aimed at"
+            message = f"{counted(len(text), 'character')}, {low} to {high} aimed at"
             yield at_row(subject, "fields.target", "note", message, field, len(text), "HEART-BENCH Table 6")

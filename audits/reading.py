@@ -16,6 +16,9 @@ from schemas.tables import Row
 
 OURS = "Anamnesis"
 
+TEXT_OF = {"decisions": "final_decision", "memories": "content_full", "scenarios": "context_text"}
+"""The field of a table that is read before all others: its language is the row's."""
+
 _SHOWN = 160
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.reading import counted, subjects
+from audits.reading import TEXT_OF, counted, subjects
 from schemas.findings import Finding
 from schemas.tables import Row, record_schema
 
@@ -16,7 +16,6 @@ SHOWN = 5
 
 _AROUND = 40
 _MOST_COLUMNS = 12
-_TEXT_OF = {"memories": "content_full", "scenarios": "context_text", "decisions": "final_decision"}
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -43,7 +42,7 @@ def lines(findings: Sequence[Finding], rows: Mapping[str, Row], total: int, tabl
 
 def _alien(missing: Sequence[Finding], rows: Mapping[str, Row], table: str) -> Iterator[str]:
     """The columns that rows without their text have instead: one of them may well be it."""
-    field = _TEXT_OF.get(table)
+    field = TEXT_OF.get(table)
     ids = {finding.row_id for finding in missing if finding.field == field}
     known = record_schema(table)["properties"]
     odd = list(dict.fromkeys(str(name) for row_id in ids for name in rows.get(row_id, ()) if name not in known))

@@ -19,7 +19,7 @@ from typing import Any
 from audits import byfield, english, shape
 from audits.criteria import criteria
 from audits.patterns import Match, Matcher
-from audits.reading import Subject, at_row, subjects
+from audits.reading import Subject, at_row, counted, subjects
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
 
@@ -116,14 +116,20 @@ def _lengths(subject: Subject) -> Iterator[Finding]:
         size = len(subject.text(field).strip())
         if 0 < size < low:
             yield at_row(
-                subject, "length.short", "warning", f"{size} characters, at least {low} needed", field, size, _PROMPT
+                subject,
+                "length.short",
+                "warning",
+                f"{counted(size, 'character')}, at least {low} needed",
+                field,
+                size,
+                _PROMPT,
             )
         if size > high:
             yield at_row(
                 subject,
                 "length.long",
                 "warning",
-                f"{size:,} characters, at most {high:,} allowed",
+                f"{counted(size, 'character')}, at most {high:,} allowed",
                 field,
                 size,
                 _PROMPT,

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from audits.reading import Subject, at_row, at_words
+from audits.reading import Subject, at_row, at_words, counted
 from audits.sentences import sentences
 from audits.wording import Wording
 from schemas.findings import Finding
@@ -125,7 +125,7 @@ def _characters(subject: Subject, field: str, text: str) -> Iterator[Finding]:
 def _unprintable(subject: Subject, field: str, text: str) -> Iterator[Finding]:
     if found := _CONTROL.search(text):
         count = len(_CONTROL.findall(text))
-        message = f"{count} control character{'s' if count > 1 else ''}, the first U+{ord(found[0]):04X}"
+        message = f"{counted(count, 'character')} that no text has, the first U+{ord(found[0]):04X}"
         yield _pointed(subject, "format.control", field, found.span(), text, message)
     if found := _SURROGATE.search(text):
         message = f"{len(_SURROGATE.findall(text))} lone surrogate(s), the first U+{ord(found[0]):04X}"
@@ -162,7 +162,9 @@ def one_sentence(subject: Subject, field: str, source: str) -> Iterator[Finding]
     text = subject.text(field)
     count = len(sentences(text))
     if count > 1:
-        yield at_row(subject, "format.sentences", "warning", f"{count} sentences, one expected", field, count, source)
+        yield at_row(
+            subject, "format.sentences", "warning", f"{counted(count, 'sentence')}, one expected", field, count, source
+        )
 
 
 def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator[Finding]:
@@ -224,8 +226,10 @@ def _timeline(subject: Subject, age: int | None) -> Iterator[Finding]:
 
 def repeated_ids(read: Sequence[Subject]) -> Iterator[Finding]:
     """``format.repeated``: an id that more than one row carries; on every row but the first."""
-    seen: set[str] = set()
+    first: dict[str, int] = {}
     for subject in read:
-        if subject.id in seen:
-            yield at_row(subject, "format.repeated", "error", "another row carries the same id", value=subject.id)
-        seen.add(subject.id)
+        place = first.setdefault(subject.id, subject.place)
+        if place != subject.place:
+            what = "decides the same scenario for the same character as" if "/" in subject.id else "carries the id of"
+            message = f"row {subject.place} {what} row {place}"
+            yield at_row(subject, "format.repeated", "error", message, value=subject.id)
