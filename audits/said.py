@@ -133,7 +133,9 @@ def is_said(names: Names, name: Name) -> Sureness:
     after = quoted.text[name.end : max(name.end, min(end - 1, name.end + _AFTER))]
     said = _Said(quoted, name, before, after)
     if quoted.mine(number):
-        return _is_said_by_me(quoted, name, before, after)
+        # What comes later in a turn may be read by the narrator, and written by anybody.
+        first = quoted.scene.turns.turn(number).numbers[0]
+        return number in (first, first + 1) and _is_said_by_me(quoted, name, before, after)
     if not said.framed or names.is_used(name) or WORDS.says("titles_of_works", said.before):
         return False
     if (said.called and _listed_before(before, name)) or (said.alone and _answers_me(quoted, number)):
@@ -165,6 +167,8 @@ def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
     """Whether it is where others may talk among themselves."""
     scene, number = names.quoted.scene, name.number or 0
     before, after = _body(names.quoted, name)
+    if _SALUTES.search(before) and WORDS["to_my_hands"].match(said.after):
+        return True
     if scene.told_to_another(number) or (not said.called and _BESIDE.search(before)):
         return False
     told = _reaction(names, name, said)
@@ -182,7 +186,8 @@ def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
     if hearer == "another":
         return False
     if not (said.called or said.young):
-        return bool(told and hearer == "me" and not said.loose and _is_reacted_to(names.quoted, number, said, name))
+        heard = told and hearer == "me" and (said.presented or said.shown)
+        return bool(heard and _is_reacted_to(names.quoted, number, said, name))
     if hearer == "me":
         return True if scene.is_close(number) else None
     if framed("asked", name, before, after) and _next_is_yes(names.quoted, number):

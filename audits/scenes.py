@@ -196,7 +196,7 @@ class Scene:
         turned = list(WORDS["turned_to_another"].finditer(lead))
         if turned and not WORDS.says("me", lead[turned[-1].start() :]):
             return True
-        return WORDS["to_him"].match(self.turns.behind(number)) is not None
+        return WORDS["to_him"].match(self._behind(number)) is not None
 
     def is_close(self, number: int) -> bool:
         """Whether words bind a quotation to the narrator, or the narrator speaks both before and behind it."""

@@ -138,7 +138,7 @@ class Turns:
             return "other"
         if led := WORDS["led_in"].search(before):
             return "I" if led[1] == "I" else "other"
-        if WORDS["i_say"].match(after):
+        if WORDS["i_say"].match(after) and not (self._ends(number) and WORDS["i_report"].match(after)):
             return "I"
         if self.text[self.spans[number][1] - 2] == "," and WORDS["i_do"].match(after):
             return "I"
@@ -148,6 +148,9 @@ class Turns:
         if WORDS["i_say_before"].search(before):
             return "I" if first or not WORDS["other_says_before"].search(before) else "other"
         return "other" if WORDS["leads_in"].search(before) and not first else None
+
+    def _ends(self, number: int) -> bool:
+        return self.text[self.spans[number][1] - 2] == "."
 
     def _in_paragraph(self, paragraph: int) -> list[Turn]:
         if paragraph not in self._of:
