@@ -53,7 +53,7 @@ def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
         body = quoted.text[span[0] + 1 : span[1]]
         home, found = _WORDS["kin_is_here"].search(quoted.text, *span), _WORDS["kin"].search(body)
         at = _called_as_kin(quoted.scene, number, home, found) if home or found else None
-        if at is None and "our " in body:
+        if at is None and ("our " in body or "ere" in body or " to " in body):
             at = _told_to_a_child(quoted, number, span)
         if at is not None and not quoted.mine(number):
             yield at_words(subject, "identity.gendered", "error", _FIELD, at, message, _GENDERED)

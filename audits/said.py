@@ -171,10 +171,12 @@ def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
         return True
     if scene.told_to_another(number) or (not said.called and _BESIDE.search(before)):
         return False
+    if _denied(names.quoted, number):
+        return False
     told = _reaction(names, name, said)
     if _SALUTES.search(before) and WORDS["reads"].match(said.after):
         return None  # a letter to anybody
-    if told and said.stirs(told):
+    if told and (said.stirs(told) or (said.alone and WORDS.says("finger", said.before))):
         return True
     if _next_is_yes(names.quoted, number) and names.quoted.mine(number + 1):
         return True
@@ -260,6 +262,13 @@ def _is_reacted_to(quoted: Quotations, number: int, said: _Said, name: Name) -> 
 def _end_of_paragraph(quoted: Quotations, number: int) -> int:
     end = quoted.text.find("\n", quoted.spans[number][1])
     return end if end >= 0 else len(quoted.text)
+
+
+def _denied(quoted: Quotations, number: int) -> bool:
+    """ "Is that Lea?" - "Wrong number," I said."""
+    if number + 1 >= len(quoted.spans) or not quoted.mine(number + 1):
+        return False
+    return WORDS.says("i_deny", quoted.text[slice(*quoted.spans[number + 1])].lower().replace("\u2019", "'"))
 
 
 def _next_is_yes(quoted: Quotations, number: int) -> bool:

@@ -115,7 +115,7 @@ def _is_mine(quoted: Quotations, low: int, sign: re.Match[str], before: str, aft
         return False
     if WORDS.says("owned", ahead) or WORDS.says("others", between) or WORDS["otherwise"].match(after):
         return False
-    if _OF_MY_PEOPLE.search(ahead):
+    if _OF_MY_PEOPLE.search(ahead) or WORDS.says("another_wears", ahead):
         return False
     if name.number is not None and (
         quoted.scene.told_to_another(name.number) or WORDS["spoken"].match(quoted.scene.beside(name.number)[1])

@@ -11,8 +11,8 @@ BEFORE = (
 )
 BEHIND = (
     "Afterwards the light came in low under the clouds. The bench was dry on one end. I ate the heel of the bread and "
-    "watched the hens go back to the coop, one after the other, as if they had been told. It was a quarter past five by "
-    "the church, and then by the station, which is always late. Nothing else happened until supper."
+    "watched the hens go back to the coop, one after the other, as if they had been told. It was a quarter past five "
+    "by the church, and then by the station, which is always late. Nothing else happened until supper."
 )
 
 TO_OTHERS = (
@@ -147,6 +147,51 @@ TO_OTHERS = (
     ('"Number thirty-one, Haddad." Nobody got up. "Haddad?" An old man was woken by his daughter. I was thirty-four.'),
     '"What a handsome lad," said the lady, and gave my brother a plum. I got the stone.',
     '"Madame Duval," read the porter off the trunk. "Is that you?"\n\n"My aunt," I said. "She\'s being sick."',
+    "My tag said VISITOR. The others had names: Ulla, Per-Olof, Bengt from accounts.",
+    ('Bengt read the list of the lost. "Holm, Holm junior, Åkesson." He took off his glasses. I looked at the sea.'),
+    "The card on the wreath said For our Stan from all at Number Six. I straightened the ribbon.",
+    (
+        '"Shift\'s over, gents," said the foreman, and thirty men put down thirty shovels. I already had '
+        'my cap on.\n\n"Not you," he said.'
+    ),
+    '"He\'s got your nose, has Harry," the midwife said to my brother-in-law. I was allowed to hold one foot.',
+    "Someone had written JAMAL WAS HERE on the inside of the lift. I read it every morning.",
+    '"And for you, young man?" said the ice cream lady to the boy ahead of me. He wanted two of everything.',
+    "\"Girls' queue on the left, boys' on the right,\" said the dinner lady. We all went in the middle.",
+    '"Mother of God," said the driver. "Will you look at that." I looked.',
+    "On the radio a woman called Joan wanted a song for her husband. I turned it up.",
+    ('"Love to Gisela and the boys," it said at the end of Aunt Trude\'s letter. I put it back behind the clock.'),
+    ('The teacher called the register. "Abbott. Baines. Corrigan?" "Here, sir." "Dunne?" "Sick, sir." I drew a cow.'),
+    '"Say thank you to the lady, Luca." Luca hid behind his mother, and I put the balloon back.',
+    '"Now then, Ted," I said. "What have you done to your thumb?"\n\n"Nowt," said Ted. "It done it itself."',
+    '"Fatima\'s mum!" the nursery teacher called, and a woman in a green coat stood up. I was next but one.',
+    "The vicar said we were gathered here to remember Walter, and a dog barked. I bit my glove.",
+    '"Miss Haversham to you," said the parrot. It says that to everyone. I gave it a nut.',
+    '"Happy name day, Zofia!" they shouted at my aunt, and lifted her, chair and all. I saved the glass.',
+    "\"Is that the doctor? It's my husband, Doctor, it's his chest,\" she said into the phone. I held her bag.",
+    '"Tell him his sister\'s here," said the woman at the gate. I went in and told the warder.',
+    (
+        '"All rise," said the clerk, and the judge came in, and sat, and said, "Mr Price, is your '
+        'client well?" I sat down last.'
+    ),
+    (
+        '"You\'d better ask Irene," said the man in the hat. "Irene knows where everything '
+        'is."\n\n"Where\'s Irene?" I said.'
+    ),
+    '"Lads, lads, one at a time!" Coach had eleven of them on him like puppies. I counted the balls.',
+    "'Evening, Vicar,' said the sexton. 'Evening, Bob,' said the vicar. I kept on with the leaves.",
+    '"To the bride!" said my uncle, and two hundred glasses went up, and I dropped mine.',
+    '"Kiss your grandmother, Ewan." Ewan wiped his mouth first. Then it was my turn, and I didn\'t.',
+    "She had a tattoo that said Marco, and under it another that said Not Marco. I stamped her passport.",
+    '"Oh, you are a good girl," my aunt told the dishwasher when it began to hum. I mopped up the rest.',
+    '"Sergeant Kovač?" said the voice in my headset. "Wrong channel," I said.',
+    (
+        '"They\'ve put the women in the school," said the man with the dog, "and the men in the church." '
+        "I was looking for my mother."
+    ),
+    '"Dear Mr Lund," I wrote, "thank you for the hens."',
+    '"Mum! Mum! Mum!" It was the neighbours\' boy, over the wall. I threw the ball back.',
+    '"Hold still, princess," the vet said, and the cat bit her. I laughed, and then it bit me.',
 )
 NAMES_ME = (
     '"Ferreira, shut the door," said the instructor, looking straight at me. I shut it.',
@@ -175,6 +220,20 @@ NAMES_ME = (
     '"Congratulations, Hanna," said the professor, and shook my hand for too long.',
     '"Dear Gert," it said at the top of the card with the ship on it, which had taken nine weeks to reach me.',
     "She wrote Mina on a strip of tape and stuck it on my tray.",
+    "My tag said ULLA, as the printer had run out of the second letter of my surname.",
+    '"Is there a Signe here?" the boy with the telegram asked, and I wiped my hands and took it.',
+    '"Not you, Harry," said the foreman to me. "You\'re on nights."',
+    '"Jamal? They\'re ready for you," said the girl with the headset, and held the curtain up for me.',
+    '"Say thank you to the lady, Luca," said my mother, and pinched me under the coat.',
+    '"Happy name day, Zofia!" they all shouted when I came in with the milk.',
+    '"Kiss your grandmother, Ewan," said Mum, and gave me a small push.',
+    "\"Well, if it isn't Joan Abbott's child! It's Robin, isn't it?\" the woman said to me.",
+    (
+        'Grandad never gets it right. He calls us by the dogs\' names first: "Moss, Fly, Gyp," and then, '
+        'with his finger on my nose, "Tess."'
+    ),
+    '"Let\'s hear from Milena now," said the chairwoman, and the microphone came down the row to me.',
+    '"Pass the salt, Corrigan," said the prefect, without looking at me. I passed the salt.',
 )
 TELLS_MY_GENDER = (
     '"Next, please. What can I get you, madam?" the man asked me.',
@@ -204,6 +263,19 @@ TELLS_MY_GENDER = (
     "I stood in my slip with my dress over my arm until the nurse came back.",
     "The razor was blunt, and I went to the interview with three bits of paper on my chin.",
     "The captain said there would be no girls on his boat, so I sat on the quay with the sandwiches.",
+    '"Your son is hurt, Mrs Bauer," the teacher told me, and I dropped the basket.',
+    '"Push, mama, push," said the midwife, and I pushed.',
+    "I was the only one of us girls who could drive the tractor.",
+    '"Gentlemen, your papers," said the guard to Emil and me.',
+    '"Hush, my daughter," said the old woman, and wiped my face with her sleeve.',
+    "They had me down as a boy soprano, and in the second verse it broke.",
+    '"Here\'s Daddy!" said my wife to the baby, and put him in my arms.',
+    '"That\'s no work for a woman," said the boatman, and held out his hand for my oar.',
+    ("My mother-in-law says a wife who can't make dumplings is only half a wife, and eats mine with her eyes shut."),
+    '"Welcome aboard, sir," said the girl in the blue hat, and tore my ticket.',
+    "The matron told me to tie back my hair and take off my skirt and get up on the table.",
+    "At the mosque I go up the stairs with my aunts to the women's balcony.",
+    "I had been a page boy once before, in velvet, and been sick.",
 )
 
 
