@@ -40,6 +40,19 @@ _SENTENCES = re.compile(r"[.!?] ")
 _EARLIER = 250
 _BEHIND = 160
 _KINDS = ("girls", "women", "ladies", "lasses")
+_TOLD = 70
+_POINTS = (
+    "his is ",
+    "hat is ",
+    "his here",
+    "hat there",
+    "here's ",
+    "here\u2019s ",
+    "ere is ",
+    "hat's ",
+    "hat\u2019s ",
+    "eet ",
+)
 _HAILS = ("or the ", "or our ", "or my ", "mes the ", "mes our ", "live the ", "hail the ")
 _OTHERS = re.compile("[Tt]he other ")
 _HOW_MANY = ("", "All ", "Most of ", "Some of ", "Half ")
@@ -49,11 +62,12 @@ _IS = ("'s", "\u2019s", " is", " was", "ning", "eans", "eant")
 def addressed_as_kin(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """ "Mum, look!", said by the protagonist's own child, or "Your mum's here" said to it."""
     message = "the protagonist's child calls the protagonist by a word for one gender, or hears one"
+    text = quoted.text
     for number, span in enumerate(quoted.spans):
-        body = quoted.text[span[0] + 1 : span[1]]
-        home, found = _WORDS["kin_is_here"].search(quoted.text, *span), _WORDS["kin"].search(body)
+        home, found = _WORDS["kin_is_here"].search(text, *span), _WORDS["kin"].search(text[span[0] + 1 : span[1]])
         at = _called_as_kin(quoted.scene, number, home, found) if home or found else None
-        if at is None and ("our " in body or "ere" in body or " to " in body):
+        end = span[1] + _TOLD
+        if at is None and (text.find(" my ", span[1], end) >= 0 or text.find(" the baby", span[1], end) >= 0):
             at = _told_to_a_child(quoted, number, span)
         if at is not None and not quoted.mine(number):
             yield at_words(subject, "identity.gendered", "error", _FIELD, at, message, _GENDERED)
@@ -133,9 +147,12 @@ def _shown(scene: Scene, number: int) -> re.Match[str] | None:
     """What is said of the protagonist in a quotation, if the sentence shows or handles whom it is said of."""
     text, span = scene.text, scene.spans[number]
     found = _WORDS["spoken_of"].search(text, *span)
+    if found is None and text.find("'s ", *span) < 0 and text.find("\u2019s ", *span) < 0:
+        return None
+    kin = _spoken_of_as_kin(text, span)
+    found = found or kin
     if found is None:
         return None
-    kin = _spoken_of_as_kin(scene, span)
     if kin and not scene.is_wide and kin.re is _WORDS["presented"]:
         return kin
     before, after = scene.beside(number)
@@ -156,15 +173,11 @@ def _shown(scene: Scene, number: int) -> re.Match[str] | None:
     return _WORDS["looked_at"].search(text, *span) if _WORDS.says("handled", after) else None
 
 
-def _spoken_of_as_kin(scene: Scene, span: Span) -> re.Match[str] | None:
+def _spoken_of_as_kin(text: str, span: Span) -> re.Match[str] | None:
     """ "This is my daughter", "That there's Willard's girl"."""
-    body = scene.text[slice(*span)]
-    if " my " in body or " our " in body:
-        found = _WORDS["presented"].search(scene.text, *span)
-        return found or _WORDS["introduced"].search(scene.text, *span)
-    points = "his" in body or "hat" in body or "here" in body
-    owned = points and ("'s " in body or "\u2019s " in body)
-    return _WORDS["introduced"].search(scene.text, *span) if owned else None
+    if not any(text.find(each, *span) >= 0 for each in _POINTS):
+        return None
+    return _WORDS["presented"].search(text, *span) or _WORDS["introduced"].search(text, *span)
 
 
 def _marvelled(scene: Scene, number: int) -> re.Match[str] | None:
