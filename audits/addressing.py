@@ -21,6 +21,9 @@ from audits.wording import Wording
 _NEAR = 260
 """Characters before a quotation in which an animal, or somebody else, may be whom it is meant for."""
 
+_TOLD = 3_000
+"""Characters on either side of a call in which its words may be told as a name."""
+
 _WORDS = Wording("addressing", with_words_of=TALK)
 _TOKEN = re.compile(r"[^\W\d_]+")
 _SENTENCES = re.compile(r"(?<=[.!?]) ")
@@ -79,10 +82,11 @@ def _is_told(body: str, first: int) -> bool:
 def _is_a_name(quoted: Quotations, call: Call) -> bool:
     """Whether the narrator has the words as the name of somebody: It was Sister. A cat we call Madam."""
     word = call.words.capitalize()
-    if " " in word or word not in quoted.text[call.span[0] : call.span[1]]:
+    if " " in word or word not in quoted.text[slice(*call.span)]:
         return False
+    low, high = max(0, call.span[0] - _TOLD), call.span[1] + _TOLD
     named = re.compile(rf"(?<=[a-z,'\u2019] ){word}\b(?! [A-Z])")
-    return any(named.search(quoted.text, start, end) for start, end in quoted.gaps())
+    return any(quoted.around(found.start()) is None for found in named.finditer(quoted.text, low, high))
 
 
 def _means_me(scene: Scene, call: Call) -> bool | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,7 @@ class Names:
     def __init__(self, quoted: Quotations) -> None:
         self.quoted = quoted
         self.all = list(_names(quoted))
+        self._used: dict[str, bool] = {}
 
     @functools.cached_property
     def told(self) -> frozenset[str]:
@@ -88,12 +90,22 @@ class Names:
         words = {word for name in self.all if name.number is None for word in name.words}
         return frozenset(words | {part for word in words for part in _JOINT.split(word)})
 
+    def between(self, start: int, end: int) -> list[Name]:
+        """The names that begin in a stretch of the text."""
+        return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        return [name.start for name in self.all]
+
     def is_used(self, name: Name) -> bool:
         """Whether the narrator says a word of a name aloud in a scene, so that it is another's."""
-        if not self.quoted.scene.is_wide:
-            return False
-        numbers = {number for word in name.words for number in self._said_in[word]}
-        return any(map(self.quoted.mine, numbers))
+        return self.quoted.scene.is_wide and any(map(self._is_used, name.words))
+
+    def _is_used(self, word: str) -> bool:
+        if word not in self._used:
+            self._used[word] = any(map(self.quoted.mine, self._said_in.get(word, ())))
+        return self._used[word]
 
     @functools.cached_property
     def _said_in(self) -> dict[str, set[int]]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from audits.framing import WORDS, any_of, compiled, framed
 from audits.names import Name, Names
+from audits.reactions import answers_me, end_of_paragraph, is_affirmed, is_cared_for, is_denied, told_behind
 from audits.speech import Quotations
 from audits.written import is_saluted
 
@@ -32,8 +33,6 @@ _AT_ONCE = 3
 
 _SENTENCES = re.compile(r"(?<=[.!?]) +")
 _WORD = re.compile(r"\w")
-_WAY = 6
-_BY_THE_WAY = re.compile(r"\b(?:with|and|in|at|of|from|for|on|by|than|like|near) $")
 
 Sureness = bool | None
 """Whether a name is the narrator's; None: perhaps."""
@@ -138,7 +137,7 @@ def is_said(names: Names, name: Name) -> Sureness:
         return number in (first, first + 1) and _is_said_by_me(quoted, name, before, after)
     if not said.framed or names.is_used(name) or WORDS.says("titles_of_works", said.before):
         return False
-    if (said.called and _listed_before(before, name)) or (said.alone and _answers_me(quoted, number)):
+    if (said.called and _listed_before(before, name)) or (said.alone and answers_me(quoted, number)):
         return False
     if WORDS.says("we_say", said.after[:40]):
         return False
@@ -159,7 +158,7 @@ def _in_sentence(names: Names, name: Name, said: _Said) -> bool:
     """Whether it is where others than who is told of are not about."""
     quoted, number = names.quoted, name.number or 0
     if said.called or (said.young and quoted.to_me(number)):
-        return not quoted.scene.told_to_another(number) and not _is_cared_for(quoted, number)
+        return not quoted.scene.told_to_another(number) and not is_cared_for(quoted, number)
     return _is_reacted_to(quoted, number, said, name)
 
 
@@ -171,14 +170,14 @@ def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
         return True
     if scene.told_to_another(number) or (not said.called and _BESIDE.search(before)):
         return False
-    if _denied(names.quoted, number):
+    if is_denied(names.quoted, number):
         return False
-    told = _reaction(names, name, said)
+    told = told_behind(names, name, said.after, said.called)
     if _SALUTES.search(before) and WORDS["reads"].match(said.after):
         return None  # a letter to anybody
     if told and (said.stirs(told) or (said.alone and WORDS.says("finger", said.before))):
         return True
-    if _next_is_yes(names.quoted, number) and names.quoted.mine(number + 1):
+    if is_affirmed(names.quoted, number) and names.quoted.mine(number + 1):
         return True
     if told and said.is_answered(told):
         return None if scene.turns.perhaps_mine(number) and not scene.from_afar(number) else True
@@ -192,26 +191,9 @@ def _in_scene(names: Names, name: Name, said: _Said) -> Sureness:
         return bool(heard and _is_reacted_to(names.quoted, number, said, name))
     if hearer == "me":
         return True if scene.is_close(number) else None
-    if framed("asked", name, before, after) and _next_is_yes(names.quoted, number):
+    if framed("asked", name, before, after) and is_affirmed(names.quoted, number):
         return True
     return None if names.once(name) and (scene.from_afar(number) or is_saluted(names, name)) else False
-
-
-def _reaction(names: Names, name: Name, said: _Said) -> str:
-    """What the narrator tells behind a quotation, if the name is the last that was said before it; else nothing."""
-    text, number = names.quoted.text, name.number or 0
-    end = names.quoted.spans[number][1]
-    behind = [each for each in names.all if name.end <= each.start and each.number is not None]
-    others = (each for each in behind if each.start < end and not each.words[0].startswith(name.words))
-    if any(each.proper and not _BY_THE_WAY.search(text, each.start - _WAY, each.start) for each in others):
-        return ""
-    turn = names.quoted.scene.turns.turn(number).numbers
-    first, last = names.quoted.spans[turn[0]][0], names.quoted.spans[turn[-1]][1]
-    # What comes behind a paragraph in which several are called may be anything.
-    several = (each for each in names.all if first <= each.start < last and not set(each.words) & set(name.words))
-    if any(each.given and (each.start >= end or said.called) for each in several):
-        return said.after
-    return f"{said.after} {names.quoted.scene.reaction(number)}"
 
 
 def _body(quoted: Quotations, name: Name) -> tuple[str, str]:
@@ -238,61 +220,24 @@ def _repeated(name: Name, after: str) -> bool:
     return re.match(r"\. [A-Z]\w+ " + any_of(name), after) is not None
 
 
-def _is_cared_for(quoted: Quotations, number: int) -> bool:
-    """ "Don't move, Ben." I have the tweezers, and he is trying not to cry."""
-    start, end = quoted.spans[number]
-    alone = quoted.scene.turns.told(number) is None and not re.search(r"\w", quoted.text[:start])
-    return alone and WORDS["i_with_another"].match(quoted.text, end) is not None
-
-
 def _is_reacted_to(quoted: Quotations, number: int, said: _Said, name: Name) -> bool:
     """Whether the narrator answers, or is looked at, when a name is said."""
     before, after = said.before, said.after
-    answers = WORDS.says("answer", after) or _next_is_yes(quoted, number)
+    answers = WORDS.says("answer", after) or is_affirmed(quoted, number)
     if said.alone and not quoted.scene.told_to_another(number):
         return answers or (name.given and (WORDS.says("mine", after) or WORDS.says("mine_things", before)))
     if not (said.presented or said.shown):
         return False
     of_me = quoted.of_me(number) or WORDS.says("looking", *quoted.scene.beside(number))
     of_me = of_me or WORDS.says("pointed_before", before)
-    of_me = of_me or WORDS["blushes"].match(quoted.text, _end_of_paragraph(quoted, number)) is not None
+    of_me = of_me or WORDS["blushes"].match(quoted.text, end_of_paragraph(quoted, number)) is not None
     return of_me or answers or WORDS.says("mine_things", before) or (said.presented and WORDS.says("mine", after))
-
-
-def _end_of_paragraph(quoted: Quotations, number: int) -> int:
-    end = quoted.text.find("\n", quoted.spans[number][1])
-    return end if end >= 0 else len(quoted.text)
-
-
-def _denied(quoted: Quotations, number: int) -> bool:
-    """ "Is that Lea?" - "Wrong number," I said."""
-    if number + 1 >= len(quoted.spans) or not quoted.mine(number + 1):
-        return False
-    return WORDS.says("i_deny", quoted.text[slice(*quoted.spans[number + 1])].lower().replace("\u2019", "'"))
-
-
-def _next_is_yes(quoted: Quotations, number: int) -> bool:
-    """ "Is that Lea?" - "It is," I said."""
-    turns = quoted.scene.turns
-    if number + 1 >= len(quoted.spans) or not (quoted.mine(number + 1) or turns.perhaps_mine(number + 1)):
-        return False
-    low, high = quoted.spans[number + 1]
-    near = low - quoted.spans[number][1] < _AFTER
-    return near and WORDS.says("i_answer_first", quoted.text[low:high].lower())
 
 
 def _is_alone(before: str, after: str) -> bool:
     """Whether a quotation is a name and nothing else, but a number or a surname before it."""
     ahead = _ALONE.fullmatch(before)
     return ahead is not None and not re.search(r"\w{3}", after)
-
-
-def _answers_me(quoted: Quotations, number: int) -> bool:
-    """ "Who's there?" I said. "Arthur," said the voice."""
-    if number == 0 or not quoted.mine(number - 1):
-        return False
-    start, end = quoted.spans[number - 1]
-    return WORDS.says("asked", quoted.text[start:end])
 
 
 def _says_of(name: Name, *sides: str) -> bool:

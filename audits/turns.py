@@ -63,7 +63,7 @@ class Turns:
         self._told: dict[int, Who | None] = {}
         self._due_to: dict[Turn, Who | None] = {}
         self._beside: dict[tuple[int, int], tuple[str, str]] = {}
-        self._of: dict[int, list[Turn]] = {}
+        self._turns: dict[int, Turn] = {}
 
     def speaker(self, number: int) -> Who | None:
         """Who speaks a quotation; None where nothing tells."""
@@ -80,8 +80,10 @@ class Turns:
 
     def turn(self, number: int) -> Turn:
         """The turn a quotation is of."""
-        turns = self._in_paragraph(self._at[number])
-        return turns[bisect_right(turns, number, key=lambda turn: turn.numbers.start) - 1]
+        if number not in self._turns:
+            for turn in self._divided(self._at[number]):
+                self._turns.update(dict.fromkeys(turn.numbers, turn))
+        return self._turns[number]
 
     def neighbours(self, number: int) -> tuple[int | None, int | None]:
         """A quotation of the turn that it answers, and of the one that answers it."""
@@ -151,11 +153,6 @@ class Turns:
 
     def _ends(self, number: int) -> bool:
         return self.text[self.spans[number][1] - 2] == "."
-
-    def _in_paragraph(self, paragraph: int) -> list[Turn]:
-        if paragraph not in self._of:
-            self._of[paragraph] = self._divided(paragraph)
-        return self._of[paragraph]
 
     def _divided(self, paragraph: int) -> list[Turn]:
         """The turns of a paragraph: a quotation without words that tell goes on with the last, or the next one."""
