@@ -117,7 +117,7 @@ def _means_me_formally(scene: Scene, call: Call) -> bool:
     since = scene.spans[number - 1][1] if number else 0
     about_me = TALK.says("i", text[max(since, start - _NEAR) : start]) and scene.turns.told(number) == "other"
     if scene.is_wide and hearer is None:
-        return about_me and any(map(scene.turns.perhaps_mine, beside))
+        return about_me and any(map(scene.turns.perhaps_mine, filter(None, scene.turns.neighbours(number))))
     return about_me or any(map(scene.mine, beside))
 
 

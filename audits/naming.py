@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from audits.framing import WORDS
 from audits.names import Name, Names, is_gendered_title
 from audits.reading import Subject, at_words
-from audits.said import fills, is_said
+from audits.said import Sureness, fills, is_said
 from audits.speech import Quotations
 from audits.written import is_called_without_marks, is_owned, is_saluted, is_told, is_written
 from schemas.findings import Finding, Severity
@@ -22,9 +22,6 @@ from schemas.findings import Finding, Severity
 _SOURCE = "HEART-BENCH 3.2 (stage 3), G.2"
 _FIELD = "content_full"
 _NEAR = 90
-
-Sureness = bool | None
-"""Whether a name is the narrator's; None: perhaps."""
 
 
 def audit(subject: Subject, quoted: Quotations, others: frozenset[str]) -> Iterator[Finding]:

@@ -41,6 +41,7 @@ _EARLIER = 250
 _BEHIND = 160
 _KINDS = ("girls", "women", "ladies", "lasses")
 _TOLD = 70
+# Signs without which an expression finds nothing; looking for them is quicker.
 _POINTS = (
     "his is ",
     "hat is ",

@@ -2,15 +2,15 @@
 
 *Who speaks* is ``audits.turns``. *To whom* a quotation is said, ``Scene.hearer`` tells, by what is certain first:
 
-1. the words beside it name somebody else ("told my sister"), it calls somebody else by name, or the speaker turned to
-   somebody else: it is for another;
+1. the words beside it name somebody else ("told my sister"), it calls somebody else by name, the speaker turned to
+   somebody else, or is on the phone: it is for another;
 2. the words round the turn name the narrator ("said to me", "taking my hand"): it is for the narrator;
 3. somebody else does something upon it ("and Tariq nods"): for another;
 4. the narrator speaks in the turn before or behind: for the narrator; others do: they talk among themselves;
 5. the narrator does something at once: for the narrator.
 
-Nothing of this may be told: the scene leaves it open. A sentence by itself is no scene, and there it is the narrator's
-who tells it; in a scene others talk among themselves, and ``Scene.is_wide`` says that it is one.
+Where nothing of this is told it is open. A sentence by itself is no scene: there is nobody but the narrator to hear it.
+In a scene (``Scene.is_wide``) there are others, and what is open is reported as a note, or not at all.
 
 Used by ``audits.naming`` and ``audits.persons``, and through ``audits.speech`` by patterns with a voice.
 """
