@@ -69,10 +69,13 @@ def _is_the_narrators(names: Names, name: Name) -> Sureness:
 
 def _findings(subject: Subject, quoted: Quotations, name: Name, certain: bool) -> Iterator[Finding]:
     said = name.number is not None
+    severity: Severity = "error"
     message = "somebody names the protagonist" if said else "the name of the protagonist is written or called out"
     if not certain:
-        message = "perhaps the protagonist's name: nobody else in the text is said to bear it"
-    severity: Severity = "error" if certain else "note"
+        severity, message = "note", "perhaps the protagonist's name: nobody else in the text is said to bear it"
+    elif name.number is not None and quoted.scene.is_wide and not quoted.mine(name.number):
+        # Whom a name is for where several talk is read from what they do, which is often right and no more.
+        severity, message = "warning", "somebody names the protagonist, as far as the scene tells"
     yield at_words(subject, "identity.named", severity, _FIELD, (name.first, name.end), message, _SOURCE)
     if certain and name.number is not None and is_gendered_title(name.title) and not quoted.mine(name.number):
         message = "somebody calls the protagonist by a title for one gender"

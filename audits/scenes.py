@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from audits.criteria import given_names
-from audits.marks import Span
+from audits.marks import Span, inside
 from audits.turns import FAR, WORDS, Turns
 
 Hearer = Literal["me", "another"]
@@ -175,9 +175,16 @@ class Scene:
         (start, end), words = self.spans[number], self.text[slice(*called)].lower()
         for found in WORDS["called_too"].finditer(self.text, called[1] if behind and called[1] else start + 1, end - 1):
             name = found["name"].lower()
-            if name not in words and not _no_name().fullmatch(name) and (found["title"] or name in given_names()):
+            if name in words or _no_name().fullmatch(name):
+                continue
+            if found["title"] or name in given_names() or self._tells_of(found["name"]):
                 return True
         return False
+
+    def _tells_of(self, name: str) -> bool:
+        """Whether the narrator speaks of somebody of that name."""
+        places = (found.start() for found in re.finditer(rf"\b{re.escape(name)}\b", self.text))
+        return any(not inside(self.spans, place) for place in places)
 
     def _on_the_phone(self, number: int) -> bool:
         """Whether who speaks has somebody at the other end, and the narrator is neither of them."""
