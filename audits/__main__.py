@@ -56,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     made.add_argument("--only", nargs="+", metavar="CODE", help="these codes or families only, e.g. perspective rubin")
     made.add_argument("--across", action="store_true", help="also find duplicates over stages and characters")
-    made.add_argument("--deep", action="store_true", help="also ask a model about perspective and Rubin's dimensions")
+    made.add_argument(
+        "--deep", action="store_true", help="also ask a model about perspective, identity and Rubin's dimensions"
+    )
     made.add_argument(
         "--processes",
         type=whole_number(1, 256),
@@ -153,12 +155,13 @@ def _deep(
 
     asked = wanted & set(deep.CODES)
     if not asked:
-        return [], ["deep: a model is asked about perspective and Rubin's dimensions only; --only names neither"], []
+        return [], ["deep: a model is asked about perspective, identity and Rubin's dimensions; --only names none"], []
     if arguments.backend == "offline":
         return [], [f"deep: {len(rows):,} memories were shown to no model; name one with --backend messages"], []
     arguments.workspace = arguments.workspace or DEFAULT_WORKSPACE
     settings = backend_settings(arguments, arguments.benchmark)
-    judged = list(ask(deep.starts(rows, asked), settings, rows=2 * len(rows)))
+    questions = len({code.split(".")[0] for code in asked}) * len(rows)
+    judged = list(ask(deep.starts(rows, asked), settings, rows=questions))
     skipped = [f"deep: {line}" for each in judged for line in each.ageless]
     unanswered = [f"deep: {line}" for each in judged for line in each.unanswered]
     if dropped := sum(each.dropped for each in judged):

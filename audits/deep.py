@@ -1,12 +1,12 @@
-"""``--deep``: perspective and Rubin's dimensions judged by a model, with rubrics (``prompts/*.md``).
+"""``--deep``: perspective, identity and Rubin's dimensions judged by a model, with rubrics (``prompts/*.md``).
 
-Patterns find the words they know; a model finds hindsight in any wording, and sees that a dimension
-is only named and not told. What it says is held to the text: a defect whose words do not stand there
-is dropped and counted. A reply that cannot be read is asked for again with the reason, three times in all; then the
-memory is unscored, never clean.
+Patterns find the words they know; a model finds hindsight in any wording, sees whom a name is for among
+many, and that a dimension is only named and not told. What it says is held to the text: a defect whose
+words do not stand there is dropped and counted. A reply that cannot be read is asked for again with the
+reason, three times in all; then the memory is unscored, never clean.
 Offline there is no judge; the command says so and asks nothing.
 
-HEART-BENCH appendix B.4 (LLM-based classifiers) and B.3 (3).
+HEART-BENCH appendix B.4 (LLM-based classifiers), B.3 (3) and 3.2 (stage 3).
 
     python -m audits --benchmark heart --table memories --deep --backend messages --model NAME
 """
@@ -32,32 +32,17 @@ from models.request import Chain, Reply, Request
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids
 
-CODES = ("perspective.future", "perspective.adult", *(f"rubin.{name}" for name in term_ids("rubin_dimensions")))
+_CRITERIA = {"perspective": ("future", "adult"), "identity": ("named", "gendered")}
+"""What is asked of words in a memory, and what may be wrong with them."""
+
+CODES = (
+    *(f"{name}.{each}" for name, several in _CRITERIA.items() for each in several),
+    *(f"rubin.{name}" for name in term_ids("rubin_dimensions")),
+)
 """The codes a model is asked about."""
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _CHILD = 12
-
-_PERSPECTIVE_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["defects"],
-    "properties": {
-        "defects": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["criterion", "words", "reason"],
-                "properties": {
-                    "criterion": {"type": "string", "enum": ["future", "adult"]},
-                    "words": {"type": "string", "minLength": 1},
-                    "reason": {"type": "string", "minLength": 1},
-                },
-            },
-        }
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -77,7 +62,7 @@ def judge(row: Row, number: int, wanted: frozenset[str]) -> Chain[Judged]:
     """Ask about one memory, the ``number``-th of its table; a chain for ``models.backends.run``."""
     (subject,) = subjects("memories", KEY, [row], number - 1)
     judged = Judged()
-    for name in ("perspective", "rubin"):
+    for name in (*_CRITERIA, "rubin"):
         if not any(code.startswith(name) for code in wanted) or not subject.text(NARRATIVE).strip():
             continue
         if name == "perspective" and age_of(subject) is None:
@@ -91,6 +76,24 @@ def judge(row: Row, number: int, wanted: frozenset[str]) -> Chain[Judged]:
             continue
         judged = _taken(judged, name, subject, reply)
     return replace(judged, findings=[found for found in judged.findings if found.code in wanted])
+
+
+def words_schema(name: str) -> Mapping[str, Any]:
+    """The answer about perspective or identity: the words that are wrong, the criterion each breaks, and why."""
+    text = {"type": "string", "minLength": 1}
+    properties = {"criterion": {"type": "string", "enum": list(_CRITERIA[name])}, "words": text, "reason": text}
+    defect = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["defects"],
+        "properties": {"defects": {"type": "array", "items": defect}},
+    }
 
 
 def rubin_schema() -> Mapping[str, Any]:
@@ -122,7 +125,7 @@ def _request(name: str, subject: Subject) -> Request:
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
         compose=functools.partial(_composed, name, subject.text(NARRATIVE), age_of(subject)),
-        schema=_PERSPECTIVE_SCHEMA if name == "perspective" else rubin_schema(),
+        schema=words_schema(name) if name in _CRITERIA else rubin_schema(),
         max_tokens=2048,
         temperature=0.0,
     )
@@ -144,7 +147,7 @@ def _taken(judged: Judged, name: str, subject: Subject, reply: Reply) -> Judged:
         if span is None or grown:
             dropped += 1
             continue
-        code = f"perspective.{defect['criterion']}"
+        code = f"{name}.{defect['criterion']}"
         source = criteria()[code].source
         found.append(at_words(subject, code, "warning", NARRATIVE, span, f"{defect['reason']} ({by})", source))
     return replace(judged, findings=found, dropped=dropped)
@@ -166,7 +169,8 @@ def _composed(name: str, text: str, age: int | None) -> Any:
     """The answer the patterns would give: what a rehearsal of the judge replies with."""
     if name == "rubin":
         return _composed_rubin(text)
-    codes = ["perspective.future"] + (["perspective.adult"] if age is not None and age <= _CHILD else [])
+    grown = age is None or age > _CHILD
+    codes = [f"{name}.{each}" for each in _CRITERIA[name] if not (grown and each == "adult")]
     matches = _matcher(tuple(codes)).scan([text])
     return {
         "defects": [

@@ -152,7 +152,7 @@ def test_a_closed_standard_output_is_an_error_of_the_machine(tmp_path):
 def test_a_model_is_only_asked_about_what_it_judges(tmp_path, capsys):
     path = written(tmp_path / "sound.jsonl", SOUND)
     assert main(arguments(path, "--only", "length", "--deep", "--backend", "messages", "--json")) == 0
-    assert "--only names neither" in json.loads(capsys.readouterr().out)["skipped"][0]
+    assert "--only names none" in json.loads(capsys.readouterr().out)["skipped"][0]
 
 
 @pytest.mark.parametrize("line", ['{"id": ', "[1, 2]", '{"content_full": "\\ud83d"}', "\x00"])

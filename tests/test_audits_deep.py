@@ -17,10 +17,10 @@ DIMENSIONS = ("sensory", "dialogue", "monologue", "somatic", "aftermath")
 def audit(tmp_path, capsys):
     """Runs the command on one sound row, changed as told: its exit code and its document."""
 
-    def run(**changed):
+    def run(only=("perspective", "rubin"), **changed):
         path = tmp_path / "mine.jsonl"
         path.write_bytes(orjson.dumps({**SOUND, **changed}))
-        asked = ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--only", "perspective", "rubin"]
+        asked = ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--only", *only]
         model = ["--deep", "--backend", "messages", "--journal", str(tmp_path / "journal.sqlite"), "--processes", "1"]
         code = main([*asked, *model, "--json"])
         return code, json.loads(capsys.readouterr().out)
@@ -50,6 +50,16 @@ def test_what_a_model_finds_points_at_the_words_and_names_the_model(rehearse, au
     assert code == 1
     assert (by_code["perspective.future"]["span"], by_code["perspective.future"]["text"]) == ([0, len(WORDS)], WORDS)
     assert "judged by claude" in by_code["rubin.somatic"]["message"]
+
+
+def test_a_model_is_asked_whose_name_it_is(rehearse, audit):
+    defect = {"criterion": "named", "words": WORDS, "reason": "the narrator answers to it"}
+    rehearse(compose=says(defects=[defect]))
+    code, told = audit(only=["identity"])
+    assert (code, [(finding["code"], finding["severity"]) for finding in told["findings"]]) == (
+        1,
+        [("identity.named", "warning")],
+    )
 
 
 def test_a_claim_whose_words_do_not_stand_in_the_text_is_dropped_and_counted(rehearse, audit):
