@@ -24,7 +24,8 @@ def narrative(salt):
     """About 2,700 characters in the first person, unlike that of any other salt."""
     end = "".join("abcdefghij"[int(digit)] for digit in str(salt))
     nouns = [noun + end for noun in NOUNS]
-    return " ".join(f"I see the {nouns[step % 10]}, {nouns[step * 3 % 10]} and {nouns[step * 7 % 10]}." for step in range(80))
+    places = ((step % 10, step * 3 % 10, step * 7 % 10) for step in range(80))
+    return " ".join(f"I see the {nouns[one]}, {nouns[two]} and {nouns[three]}." for one, two, three in places)
 
 
 def rows(count):
