@@ -221,12 +221,11 @@ def _measured(code: str | None, name: str | None) -> Iterator[Agreement]:
     files = {path.stem: path for path in sorted(FOLDER.glob("*.txt"))}
     if code is not None and code not in files:
         raise unknown("labelled code", code, files)
-    for stem, path in files.items():
-        sets = labelled(path)
-        if name is not None and name not in sets:
-            raise unknown("set", name, sets, path)
-        if code in (None, stem):
-            yield from (agreement(stem, one, cases) for one, cases in sets.items() if name in (None, one))
+    by_code = {stem: labelled(path) for stem, path in files.items() if code in (None, stem)}
+    if name is not None and all(name not in sets for sets in by_code.values()):
+        raise unknown("set", name, dict.fromkeys(one for sets in by_code.values() for one in sets))
+    for stem, sets in by_code.items():
+        yield from (agreement(stem, one, cases) for one, cases in sets.items() if name in (None, one))
 
 
 if __name__ == "__main__":
