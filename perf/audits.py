@@ -8,7 +8,7 @@
 
 The corpus: 36 million characters of generated narratives; one sentence in fifteen is a near-miss of
 some pattern, so that anchors are as common as in real text or more so, and six texts in a thousand
-hold a hit. hyperscan is optional: where it is not installed its cases are absent, and it says so. To compile
+hold a hit. Whole memories begin with a thousand characters of near-misses, in English. hyperscan is optional: where it is not installed its cases are absent, and it says so. To compile
 all our expressions takes it minutes, as to search for them one by one takes ``re``: hence fewer memories.
 
     python -m perf.audits --only phrases
@@ -19,6 +19,7 @@ all our expressions takes it minutes, as to search for them one by one takes ``r
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import importlib.util
 import re
@@ -39,6 +40,7 @@ from schemas.tables import Row, memory_stage
 _PHRASES = Path(__file__).with_name("phrases.toml")
 _NEAR_MISS, _HIT = 1 / 15, 0.006
 _WORDS = 6_000
+_OPENING = 1_000
 
 Answer = set[tuple[int, int]]
 Searched = Callable[[], Answer]
@@ -48,9 +50,8 @@ Expressions = Callable[[], list[tuple[int, str]]]
 
 def narratives(arguments: argparse.Namespace) -> list[str]:
     """Texts of 2,000 to 4,500 characters: generated sentences, near-misses among them, a hit here and there."""
-    wanted = _narrative_criteria()
-    misses = [text for c in wanted for pattern in c.patterns for text in pattern.misses]
-    hits = [text for c in wanted for pattern in c.patterns for text in pattern.hits]
+    misses = _misses()
+    hits = [text for criterion in _narrative_criteria() for pattern in criterion.patterns for text in pattern.hits]
     words = _vocabulary()
     made = []
     for number in range(arguments.memories * 11):
@@ -69,9 +70,26 @@ def narratives(arguments: argparse.Namespace) -> list[str]:
 
 
 def rows(arguments: argparse.Namespace) -> list[Row]:
-    """Whole memories round the narratives."""
+    """Whole memories round the narratives, which begin in English: texts in another language are not audited."""
     texts, each = narratives(arguments), arguments.memories
-    return [_memory(f"CHAR_{1 + n // each:02d}", 1 + n % each, each, text) for n, text in enumerate(texts)]
+    openings = (_opening(number) for number in range(len(texts)))
+    told = [f"{opening}\n\n{text[len(opening) :]}" for opening, text in zip(openings, texts, strict=True)]
+    return [_memory(f"CHAR_{1 + n // each:02d}", 1 + n % each, each, text) for n, text in enumerate(told)]
+
+
+@functools.cache
+def _misses() -> list[str]:
+    return [text for criterion in _narrative_criteria() for pattern in criterion.patterns for text in pattern.misses]
+
+
+def _opening(number: int) -> str:
+    """A thousand characters of near-misses."""
+    rng = rng_for(7, "perf", "audits", "openings", number)
+    misses = _misses()
+    parts = [misses[int(rng.random() * len(misses))]]
+    while sum(map(len, parts)) < _OPENING:
+        parts.append(misses[int(rng.random() * len(misses))])
+    return " ".join(parts)
 
 
 def re_lowered(expressions: Expressions) -> harness.Case:
