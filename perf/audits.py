@@ -8,8 +8,9 @@
 
 The corpus: 36 million characters of generated narratives; one sentence in fifteen is a near-miss of
 some pattern, so that anchors are as common as in real text or more so, and six texts in a thousand
-hold a hit. Whole memories begin with a thousand characters of near-misses, in English. hyperscan is optional: where it is not installed its cases are absent, and it says so. To compile
-all our expressions takes it minutes, as to search for them one by one takes ``re``: hence fewer memories.
+hold a hit. Whole memories begin with a thousand characters of near-misses, in English. hyperscan is
+optional: where it is not installed its cases are absent, and it says so. To compile all our expressions
+takes it minutes, as to search for them one by one takes ``re``: hence fewer memories.
 
     python -m perf.audits --only phrases
     python -m perf.audits --only patterns --memories 100 --repeat 1
