@@ -129,7 +129,10 @@ def _sound() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Running:
-    """What a code found in the whole memories of a set: of the faults of the key, and elsewhere."""
+    """What a code found in the whole memories of a set: of the faults of the key, and elsewhere.
+
+    Only errors and warnings catch a fault; ``notes``, wherever they point, are counted apart.
+    """
 
     code: str
     set: str
@@ -146,6 +149,8 @@ def running(name: str | None = None) -> list[Running]:
     memories = [orjson.loads(line) for line in WHOLE.read_bytes().splitlines()]
     names = list(dict.fromkeys(row["set"] for row in memories))
     codes = sorted({fault["code"] for row in memories for fault in row["faults"]})
+    if name is not None and name not in names:
+        raise unknown("set", name, names, WHOLE)
     chosen = names if name is None else [name]
     return [_running(code, each, [row for row in memories if row["set"] == each]) for each in chosen for code in codes]
 
@@ -153,20 +158,20 @@ def running(name: str | None = None) -> list[Running]:
 def _running(code: str, name: str, memories: Sequence[dict[str, Any]]) -> Running:
     faults, caught = 0, 0
     elsewhere: list[Finding] = []
+    notes: list[Finding] = []
     missed: list[str] = []
     for row in memories:
         text = row["content_full"]
         key = {each["words"]: text.index(each["words"]) for each in row["faults"] if each["code"] == code}
         found = audit("memories", [row], only=[code])
-        caught_here = {
-            words for words, at in key.items() if any(_overlaps(each, at, at + len(words)) for each in found)
-        }
-        faults, caught = faults + len(key), caught + len(caught_here)
-        missed += [f"missed: {row['id']} {words}" for words in key if words not in caught_here]
-        elsewhere += [f for f in found if not any(_overlaps(f, at, at + len(words)) for words, at in key.items())]
-    notes = [each for each in elsewhere if each.severity == "note"]
-    wrong = missed + [f"{each.severity}: {each.row_id} {each.text}" for each in elsewhere]
-    return Running(code, name, len(memories), faults, caught, len(elsewhere) - len(notes), len(notes), tuple(wrong))
+        notes += [each for each in found if each.severity == "note"]
+        told = [each for each in found if each.severity != "note"]
+        here = {words for words, at in key.items() if any(_overlaps(each, at, at + len(words)) for each in told)}
+        faults, caught = faults + len(key), caught + len(here)
+        missed += [f"missed: {row['id']} {words}" for words in key if words not in here]
+        elsewhere += [f for f in told if not any(_overlaps(f, at, at + len(words)) for words, at in key.items())]
+    wrong = missed + [f"{each.severity}: {each.row_id} {each.text}" for each in (*elsewhere, *notes)]
+    return Running(code, name, len(memories), faults, caught, len(elsewhere), len(notes), tuple(wrong))
 
 
 def _overlaps(finding: Finding, start: int, end: int) -> bool:

@@ -116,15 +116,15 @@ def test_good_rows_of_personalens_keep_every_rule(small_personalens):
 
 @pytest.mark.parametrize("case", CASES["heart"], ids=lambda case: f"{case['code']} {case['at']}")
 def test_a_broken_rule_of_heart_is_found_by_code_row_and_field(small_heart, case):
-    is_found(HEART, small_heart, case)
+    assert_found(HEART, small_heart, case)
 
 
 @pytest.mark.parametrize("case", CASES["personalens-published"], ids=lambda case: f"{case['code']} {case['at']}")
 def test_a_broken_rule_of_personalens_is_found_by_code_row_and_field(small_personalens, case):
-    is_found(PERSONALENS, small_personalens, case)
+    assert_found(PERSONALENS, small_personalens, case)
 
 
-def is_found(described: Benchmark, tables: Tables, case: dict[str, Any]) -> None:
+def assert_found(described: Benchmark, tables: Tables, case: dict[str, Any]) -> None:
     expected = (case["code"], case["table"], case["row"], case["field"])
     if described.name not in OF_GOOD_ROWS:
         OF_GOOD_ROWS[described.name] = places(found(described, tables))
