@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain
 
-from audits.reading import TEXT_OF, Subject
+from audits.subjects import TEXT_OF, Subject
 from schemas.errors import unknown
 from schemas.findings import Finding, in_order
 from schemas.tables import Row
@@ -53,11 +53,11 @@ def audit(
     if table != "users" and "format.repeated" in wanted:
         found += _repeated(table, rows)
     if table == "memories" and "duplicate.semantic" in wanted:
-        from audits import duplicates
+        from audits.duplicates import near_duplicates
 
-        found += duplicates.findings(rows, processes=processes)
+        found += near_duplicates.findings(rows, processes=processes)
     if table == "scenarios" and wanted & {"coverage.diamonds", "coverage.values"}:
-        from audits import scenarios
+        from audits.checks import scenarios
 
         found += scenarios.coverage(rows)
     return in_order(finding for finding in found if finding.code in wanted)
@@ -65,12 +65,13 @@ def audit(
 
 def unjudged(table: str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """What was asked for and could not be judged, a line each: words that are not English, lives without a ledger."""
-    from audits import english, memories, users
+    from audits.checks import memories, users
+    from audits.text import language
 
     lines: list[str] = []
     field = TEXT_OF.get(table)
-    if field and english.CODE not in wanted:
-        others = english.sorted_out([Subject(table, "", row) for row in rows], field)[1]
+    if field and language.CODE not in wanted:
+        others = language.sorted_out([Subject(table, "", row) for row in rows], field)[1]
         if others:
             lines.append(f"{len(others):,} of {len(rows):,} rows are not English: nothing is said of their words")
     if table == "memories" and any(code.startswith("continuity.") for code in wanted):
@@ -89,22 +90,22 @@ def check_table(table: str) -> str:
 
 def keys(table: str) -> tuple[str, ...]:
     """The columns that name a row of an audited table."""
-    from audits import decisions, memories, scenarios
+    from audits.checks import decisions, memories, scenarios
 
     own = {"decisions": decisions.KEY, "memories": memories.KEY, "scenarios": scenarios.KEY}
     return own.get(table, ("user_id",))
 
 
 def _repeated(table: str, rows: Sequence[Row]) -> Iterable[Finding]:
-    from audits.reading import subjects
-    from audits.shape import repeated_ids
+    from audits.checks.row_format import repeated_ids
+    from audits.subjects import subjects
 
     return repeated_ids(subjects(table, keys(table), rows, 0))
 
 
 def _by_row(table: str, rows: Sequence[Row], related: Related, wanted: frozenset[str], processes: int) -> list[Finding]:
     if table == "users":
-        judged: list[Finding] = import_module("audits.users").audit(rows, related)
+        judged: list[Finding] = import_module("audits.checks.users").audit(rows, related)
         return judged
     starts = range(0, len(rows), _CHUNK)
     judge = partial(_judge, table, related, wanted)
@@ -140,7 +141,7 @@ def _part(number: int) -> list[Finding]:
 
 
 def _judge(table: str, related: Related, wanted: frozenset[str], rows: Sequence[Row], first: int) -> list[Finding]:
-    from audits import decisions, memories, scenarios
+    from audits.checks import decisions, memories, scenarios
 
     judge = {"decisions": decisions.audit, "memories": memories.audit, "scenarios": scenarios.audit}[table]
     return judge(rows, related, wanted, first)

@@ -16,7 +16,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from audits.ownrows import rows_of
+from audits.own_rows import rows_of
 from models.backends import add_backend_arguments
 from schemas.command import (
     DEFAULT_WORKSPACE,
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(arguments: argparse.Namespace) -> int:
     from audits import audit, unjudged
     from audits.codes import select
-    from audits.rendering import by_id, lines
+    from audits.report import by_id, lines
 
     table = _table(arguments)
     wanted = select(table, arguments.only and [name for names in arguments.only for name in names.split(",")])
@@ -138,10 +138,10 @@ def _looked_up(found: Source, beside_own_rows: bool = False) -> dict[str, list[R
 
 def _across(rows: Sequence[Row], known: Sequence[Finding], processes: int) -> list[Finding]:
     """Duplicates over all rows, without the rows that were found within their window."""
-    from audits import duplicates
+    from audits.duplicates import near_duplicates
 
-    within = {finding.row_id for finding in known if finding.code == duplicates.CODE}
-    found = duplicates.findings(rows, processes=processes, across=True)
+    within = {finding.row_id for finding in known if finding.code == near_duplicates.CODE}
+    found = near_duplicates.findings(rows, processes=processes, across=True)
     return [finding for finding in found if finding.row_id not in within]
 
 
@@ -149,11 +149,11 @@ def _deep(
     arguments: argparse.Namespace, rows: Sequence[Row], known: Sequence[Finding], wanted: frozenset[str]
 ) -> tuple[list[Finding], list[str], list[str]]:
     """What a model finds beyond the patterns, what it was not asked and why, and what it did not answer."""
-    from audits import deep
+    from audits import llm_judge
     from models.backends import backend_settings
     from models.backends import run as ask
 
-    asked = wanted & set(deep.CODES)
+    asked = wanted & set(llm_judge.CODES)
     if not asked:
         return [], ["deep: a model is asked about perspective, identity and Rubin's dimensions; --only names none"], []
     if arguments.backend == "offline":
@@ -161,12 +161,12 @@ def _deep(
     arguments.workspace = arguments.workspace or DEFAULT_WORKSPACE
     settings = backend_settings(arguments, arguments.benchmark)
     questions = len({code.split(".")[0] for code in asked}) * len(rows)
-    judged = list(ask(deep.starts(rows, asked), settings, rows=questions))
+    judged = list(ask(llm_judge.starts(rows, asked), settings, rows=questions))
     skipped = [f"deep: {line}" for each in judged for line in each.ageless]
     unanswered = [f"deep: {line}" for each in judged for line in each.unanswered]
     if dropped := sum(each.dropped for each in judged):
         skipped.append(f"deep: {dropped:,} claims whose words do not stand in the text, or that are about an adult")
-    return list(deep.findings(judged, known)), skipped, unanswered
+    return list(llm_judge.findings(judged, known)), skipped, unanswered
 
 
 if __name__ == "__main__":

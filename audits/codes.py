@@ -18,13 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audits.criteria import Criterion, criteria
+from audits.patterns.criteria import Criterion, criteria
 from schemas.errors import unknown
 from schemas.generated import command
 
 FILE = Path("docs/codes.md")
 
 _HERE = Path(__file__).parent
+_FILES = (
+    *sorted(f"rules/{path.name}" for path in (_HERE / "rules").glob("*.toml")),
+    "shortcuts/shortcuts.toml",
+    "checks/users.toml",
+)
 _TABLE_OF = {"shortcuts": "mcqs"}
 
 _HEAD = """# Finding codes
@@ -54,7 +59,7 @@ misses = ["The vet came years later, in the story she read us.", "…"]
   braces stand in the file's `[parts]`. `unless` is what excuses a match that it stands right before, `unless_after`
   right after.
 - `voice` (of the file, or of a pattern) says whose words count: `narrator` is what stands outside quotation marks; the
-  others are in `audits/criteria.py`.
+  others are in `audits/patterns/criteria.py`.
 - At least 25 `hits`, which the pattern has to find, and 25 `misses`, which no pattern of the file may find: most of
   them innocent sentences with the same words.
 
@@ -82,7 +87,7 @@ class Code:
 def computed() -> tuple[Code, ...]:
     """The codes that are computed, from ``rules/*.toml`` and the files of single methods."""
     found: list[Code] = []
-    for path in [*sorted((_HERE / "rules").glob("*.toml")), *sorted(_HERE.glob("*.toml"))]:
+    for path in [_HERE / file for file in _FILES]:
         document = tomllib.loads(path.read_text("utf-8"))
         table = document.get("table", _TABLE_OF.get(path.stem, path.stem))
         found += [_code(entry, table) for entry in document.get("codes", ())]

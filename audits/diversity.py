@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from audits.columns import Column, column
-from audits.ownrows import add_rows, rows_of
+from audits.own_rows import add_rows, rows_of
 from schemas import command
 from schemas.errors import RequestError
 from schemas.sources import add_source

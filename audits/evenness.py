@@ -19,10 +19,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from audits import users as profiles
+from audits.checks import users as profiles
 from audits.columns import Column, column, columns
-from audits.ownrows import add_rows, beside, rows_of
-from audits.rendering import one_line
+from audits.own_rows import add_rows, beside, rows_of
+from audits.report import one_line
 from schemas import command
 from schemas.errors import RequestError
 from schemas.sources import add_source

@@ -13,10 +13,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from builders import activations, compatibility, decisions, mcqs, overview, personas, runs, scenarios
-from builders.memories import COUNT, TOTAL
-from builders.plan import PRESETS
-from builders.upkeep import Outcome, as_record, told
+from builders import compatibility, decisions, personas
+from builders.activations import command as activations
+from builders.mcqs import command as mcqs
+from builders.memories import overview, runs
+from builders.memories.command import COUNT, TOTAL
+from builders.memories.plan import PRESETS
+from builders.pipeline.staleness import Outcome, as_record, told
+from builders.scenarios import command as scenarios
 from models.backends import BackendSettings, add_backend_arguments, backend_settings
 from models.remedies import Failure, write_failures
 from schemas.command import DONE, FINDINGS, MACHINE_FAILED, add_common, parser, print_json, run, say

@@ -17,8 +17,8 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from builders.upkeep import Outcome, as_record, made_from, told
-from builders.upkeep import settle as settle_table
+from builders.pipeline.staleness import Outcome, as_record, made_from, told
+from builders.pipeline.staleness import settle as settle_table
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 from schemas.tables import Row

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import personas
-from builders.blueprints import Blueprint, load_blueprints
-from builders.provenance import built
-from builders.situations import memory_line, scenario_text
-from builders.upkeep import Outcome, as_record, keep, made_from, made_from_file, standing, told
+from builders.pipeline.provenance import built
+from builders.pipeline.staleness import Outcome, as_record, keep, made_from, made_from_file, standing, told
+from builders.scenarios.blueprints import Blueprint, load_blueprints
+from builders.scenarios.situations import memory_line, scenario_text
 from models.backends import BackendSettings, add_backend_arguments, backend_settings
 from models.backends import run as run_chains
 from models.prompts import load

@@ -3,7 +3,7 @@
 A character is a Big Five vector with one trait at an extreme, an occupation that fits it, and the
 rules every memory and decision follows (HEART-BENCH 3.2 stage 1, appendix B.1, G.1, Tables 4, 5). A
 user's own is a TOML file with the fields of ``seeds/characters.toml``; id and label may be left out.
-Beside each character its life ledger is written (``builders.ledgers``).
+Beside each character its life ledger is written (``builders.life.ledgers``).
 
     python -m builders.personas --benchmark heart
     python -m builders.personas --spec mine.toml
@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders import ledgers
-from builders.stamps import is_ours, write_ours
+from builders.life import ledgers
+from builders.pipeline.edits import is_ours, write_ours
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding

@@ -17,16 +17,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from builders.delimited import FIELDS, parse, render
-from builders.ledgers import ledger
+from builders.life.ledgers import ledger
+from builders.memories.delimited import FIELDS, parse, render
+from builders.memories.plan import MemoryPlan
+from builders.memories.plan import plan as planned
 from builders.offline.memories import Writer
 from builders.personas import load_characters
-from builders.plan import MemoryPlan
-from builders.plan import plan as planned
 from schemas.command import DEFAULT_SEED
 from schemas.tables import Row, memory_stage
 
-# What ``builders.briefing`` says about one memory, and about one field to rewrite.
+# What ``builders.memories.briefing`` says about one memory, and about one field to rewrite.
 _PIECE = re.compile(
     r"^- (?P<id>MEM_\d+_(?P<number>\d+)): age (?P<age>\d+), (?P<domain>[a-z ]+), tier (?P<tier>[A-D]), strength of "
     r"feeling (?P<intensity>[\d.]+); a (?P<weekday>\w+) (?P<part>\w+) in (?P<season>\w+); number (?P<turn>\d+) of "

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import evaluators.reporting.command as reporting
-from evaluators import choice, comparing, export, open_ended
+from evaluators import export
+from evaluators.protocols import choice, open_ended
+from evaluators.scoring import comparing
 from schemas.command import Verb, run_verb
 
 VERBS = {

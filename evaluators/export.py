@@ -15,10 +15,10 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluators.bench import Bench, diamonds_of, read_bench, read_keys
-from evaluators.prompting import choice_request
+from evaluators.memory.settings import Setting, retrieve
+from evaluators.protocols.bench import Bench, diamonds_of, read_bench, read_keys
+from evaluators.protocols.prompting import choice_request
 from evaluators.running import add_release_arguments, add_setting_arguments, asking, evaluations, setting_of
-from evaluators.settings import Setting, retrieve
 from models.backends import BackendSettings, add_asking_arguments
 from releases import open_release
 from schemas.command import DONE, print_json, say

@@ -31,10 +31,10 @@ from inspect_ai.scorer import (  # type: ignore[import-not-found,unused-ignore]
 )
 from inspect_ai.solver import generate  # type: ignore[import-not-found,unused-ignore]
 
-from evaluators.bench import Bench, Question, read_bench, read_keys
-from evaluators.parsing import read_choice
-from evaluators.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, choice_request
-from evaluators.settings import Setting, retrieve
+from evaluators.memory.settings import Setting, retrieve
+from evaluators.protocols.bench import Bench, Question, read_bench, read_keys
+from evaluators.protocols.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, choice_request
+from evaluators.scoring.parsing import read_choice
 from releases import open_release
 from schemas.release_names import FROZEN
 
@@ -83,7 +83,7 @@ def _sample(bench: Bench, question: Question, setting: str, excerpts: Excerpts, 
     metrics=[accuracy(), stderr(), grouped(accuracy(), "character_id"), grouped(accuracy(), "stage")]
 )
 def chosen_option() -> Any:
-    """Scores as ``evaluators.parsing`` reads."""
+    """Scores as ``evaluators.scoring.parsing`` reads."""
 
     async def score(state: Any, target: Any) -> Any:
         text = state.output.completion

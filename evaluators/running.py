@@ -12,7 +12,7 @@ import argparse
 import re
 from pathlib import Path
 
-from evaluators.settings import DEFAULT_K, SETTINGS, Setting
+from evaluators.memory.settings import DEFAULT_K, SETTINGS, Setting
 from models.backends import BackendSettings, add_asking_arguments
 from models.prices import read_prices
 from models.roles import read_roles

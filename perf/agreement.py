@@ -26,9 +26,10 @@ from typing import Any
 
 import orjson
 
-from audits import audit, rubin, scenarios
-from audits.reading import Subject
-from audits.speech import Quotations
+from audits import audit
+from audits.checks import rubin, scenarios
+from audits.subjects import Subject
+from audits.text.quotations import Quotations
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import unknown
 from schemas.findings import Finding

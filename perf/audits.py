@@ -30,9 +30,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.criteria import Criterion, Pattern, criteria
-from audits.expressions import Expression
-from audits.patterns import Matcher
+from audits.patterns.criteria import Criterion, Pattern, criteria
+from audits.patterns.expressions import Expression
+from audits.patterns.matcher import Matcher
 from perf import harness
 from schemas.ids import memory_id
 from schemas.randomness import rng_for
@@ -142,7 +142,7 @@ def hyperscan_block(expressions: Expressions, prefilter: bool) -> harness.Case:
 
 
 def ours(wanted: Callable[[], list[Criterion]]) -> harness.Case:
-    """``audits.patterns``: one automaton of anchors, expressions round them only."""
+    """``audits.patterns.matcher``: one automaton of anchors, expressions round them only."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
         texts, chosen = narratives(arguments), wanted()

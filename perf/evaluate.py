@@ -35,7 +35,7 @@ _CHECKS = {"validators": {"rows": 0, "ran": [], "findings": {}, "figures": []}, 
 def made_up(root: Path) -> Path:
     """Freeze a release of full size with invented texts under ``root``; returns its folder."""
     from builders.personas import load_characters
-    from builders.scenarios import main as write_scenarios
+    from builders.scenarios.command import main as write_scenarios
     from releases.freeze import Plan, freeze
     from schemas.ids import question_id
     from schemas.release_names import parse_name
@@ -115,15 +115,15 @@ def _key(name: str, everyone: list[str], who: str, chance: random.Random) -> Any
 
 
 def ours(setting: str) -> harness.Case:
-    """``evaluators.choosing.ask_model``: prompts, journal, pacing, reading of replies."""
+    """``evaluators.protocols.choosing.ask_model``: prompts, journal, pacing, reading of replies."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
         import httpcore2  # noqa: F401  # the imports are not timed, nor what the client imports late
 
         import models.asking
         import models.client  # noqa: F401
-        from evaluators.choosing import How, ask_model
-        from evaluators.settings import Setting, retrieve
+        from evaluators.memory.settings import Setting, retrieve
+        from evaluators.protocols.choosing import How, ask_model
         from models.backends import BackendSettings
         from models.prices import read_prices
         from models.roles import read_roles
@@ -172,7 +172,7 @@ def retrieval(arguments: argparse.Namespace) -> harness.Timed:
     """TF-IDF over all memories, and the 30 nearest for every question."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: F401  # the import is not timed
 
-    from evaluators.settings import Setting, retrieve
+    from evaluators.memory.settings import Setting, retrieve
 
     bench = _bench(arguments)
 
@@ -187,7 +187,7 @@ def floors(arguments: argparse.Namespace) -> harness.Timed:
     """All baselines of a run."""
     from sklearn.linear_model import LogisticRegression  # noqa: F401  # the import is not timed
 
-    from evaluators.baselines import all_answers
+    from evaluators.protocols.baselines import all_answers
 
     bench = _bench(arguments)
 
@@ -204,7 +204,7 @@ def chosen(body: Mapping[str, Any]) -> str:
 
 
 def _bench(arguments: argparse.Namespace) -> Any:
-    from evaluators.bench import read_bench
+    from evaluators.protocols.bench import read_bench
     from releases import open_release
 
     return read_bench(open_release(arguments.data))

@@ -1,4 +1,4 @@
-"""Fit the weights of ``audits.evaluation`` to labelled sentences, or check that they are the fitted ones.
+"""Fit the weights of ``audits.checks.adult_language`` to labelled sentences, or check that they are the fitted ones.
 
 What is a fault and what only looks like one is told by the labelled sentences of ``perspective.adult`` (all sets
 but ``unseen``) and the hits and misses of its rule and patterns. Without plain text ordinary words would weigh
@@ -22,12 +22,12 @@ import orjson
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from audits.checks.adult_language import BIAS, CODE, WEIGHTS, Weights, pieces, told, weights
+from audits.checks.memories import CHILD
 from audits.codes import computed
-from audits.criteria import criteria
-from audits.evaluation import BIAS, CODE, WEIGHTS, Weights, pieces, told, weights
-from audits.memories import CHILD
-from audits.sentences import sentences
-from audits.speech import Quotations
+from audits.patterns.criteria import criteria
+from audits.text.quotations import Quotations
+from audits.text.sentences import sentences
 from perf.agreement import FOLDER, UNSEEN, WHOLE, labelled
 from schemas.command import DONE, FINDINGS, parser, run, say
 from schemas.rows import write_whole
@@ -126,7 +126,9 @@ def fit(read: Sequence[Sentence]) -> Weights:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the weights, or check them; returns the exit code."""
-    made = parser("perf.evaluation", "Fit the weights of audits.evaluation.", "python -m perf.evaluation --check")
+    made = parser(
+        "perf.evaluation", "Fit the weights of audits.checks.adult_language.", "python -m perf.evaluation --check"
+    )
     made.add_argument("--check", action="store_true", help="write nothing; exit code 1 when the weights are stale")
     made.add_argument("--left-out", action="store_true", help="precision and recall on sets that a fit left out")
     return run(_command, made, argv)

@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from builders import memories, personas
+from builders import personas
+from builders.memories import command as memories
 from perf import harness
 from perf.harness import Comparison, Promise, Timed
 from schemas.command import DONE, FINDINGS

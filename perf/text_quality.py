@@ -26,11 +26,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from audits.sentences import sentences
-from builders.ledgers import ledger
+from audits.text.sentences import sentences
+from builders.life.ledgers import ledger
+from builders.memories.plan import plan, targets
 from builders.offline.memories import Writer
 from builders.personas import load_characters
-from builders.plan import plan, targets
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.randomness import rng_for

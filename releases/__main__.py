@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from releases import card, diff, freeze, listing, publish, query, rebuild, sign, verify
+from releases import diff, freeze, listing, query, rebuild, verify
+from releases.cards import card
+from releases.publishing import publish, sign
 from schemas.command import Verb, run_verb
 
 VERBS = {

@@ -23,11 +23,12 @@ from typing import Any
 
 import orjson
 
-from releases import card, gate
-from releases.croissant import croissant
+from releases import gate
+from releases.cards import card
+from releases.cards.croissant import croissant
+from releases.cards.figures import bars, draw
+from releases.cards.front_matter import head
 from releases.diff import diff
-from releases.figures import bars, draw
-from releases.frontmatter import head
 from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
 from releases.opening import Release, open_release
 from releases.parquet import write_table

@@ -147,8 +147,8 @@ def _audit(root: Path, name: str, part: Part) -> Audited:
 
 def _audit_questions(workspace: Workspace) -> Audited:
     """Can the questions be answered without what they ask about? Measured over all of them at once."""
-    from audits.questions import poles, published_poles
-    from audits.shortcuts import measure
+    from audits.shortcuts.questions import poles, published_poles
+    from audits.shortcuts.shortcuts import measure
 
     tables = {name: workspace.rows(name) for name in workspace.benchmark.tables if workspace.keys(name)}
     # Profiles of the published characters were not released: that benchmark has no such table.

@@ -21,7 +21,7 @@ from pathlib import Path
 from releases.content import ContentDigest, schema_digest
 from releases.manifest import MAX_BYTES, Manifest, Problem, decode
 from releases.parquet import read_batches
-from releases.sign import SIGNATURE, signature_problem
+from releases.publishing.sign import SIGNATURE, signature_problem
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.release_names import MANIFEST, add_release, locate, parse_name
 

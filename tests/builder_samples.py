@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from builders import compatibility, personas, scenarios
+from builders import compatibility, personas
+from builders.scenarios import command as scenarios
 from models.backends import BackendSettings
 from models.prices import read_prices
 from models.roles import read_roles
@@ -67,7 +68,7 @@ def workspace(root: Path, characters: list[Row], count: int) -> Workspace:
     space = Workspace(root, "heart")
     personas.settle(space, characters)
     for character in characters:
-        from builders import ledgers
+        from builders.life import ledgers
 
         ledgers.settle(space, character, 7)
         space.write("memories", memories_of(character, count), character["character_id"])

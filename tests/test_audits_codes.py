@@ -6,9 +6,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits import audit, duplicates, users
+from audits import audit
+from audits.checks import users
 from audits.codes import codes, computed, document, select
-from audits.reading import source_of
+from audits.duplicates import near_duplicates
+from audits.subjects import source_of
 from schemas.errors import RequestError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,7 +84,7 @@ def test_every_finding_has_a_source_that_the_page_of_codes_names_for_its_code():
     for table in OURS:
         rows = [changed(table, example.values[1]) for example in examples("hits") if example.values[0].table == table]
         found += audit(table, [*rows, {}], SOUND)
-    found += duplicates.findings([sound("memories")] * 2, across=True)
+    found += near_duplicates.findings([sound("memories")] * 2, across=True)
     found += users.audit([{}, {"interests": [], "affinities": []}], {})
     assert sorted({(each.table, each.code, each.source) for each in found if not named_by_the_page(each)}) == []
     assert {"format.missing", "format.repeated", "format.range", "fields.target"} <= {each.code for each in found}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from audits.criteria import criteria
-from audits.patterns import Matcher
+from audits.patterns.criteria import criteria
+from audits.patterns.matcher import Matcher
 from schemas.errors import RequestError
 
 FILE = """

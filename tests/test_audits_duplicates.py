@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
-from audits import duplicates, neighbours
-from audits.duplicates import cosine_pairs, cosines, findings
-from audits.tfidf import weights
+from audits.duplicates import near_duplicates, neighbours
+from audits.duplicates.near_duplicates import cosine_pairs, cosines, findings
+from audits.duplicates.tfidf import weights
 from schemas.errors import RequestError
 from schemas.rows import write_jsonl
 
@@ -105,9 +105,9 @@ def test_a_pair_that_lies_on_the_threshold_falls_on_the_side_scikit_learn_puts_i
 def test_tiles_and_chunks_do_not_change_the_pairs(monkeypatch):
     texts = narratives(70, 4)
     whole = cosine_pairs(texts, 0.6)
-    monkeypatch.setattr("audits.neighbours._TILE", 16)
-    monkeypatch.setattr("audits.neighbours._CHECKED", 3)
-    monkeypatch.setattr("audits.tfidf._CHUNK", 1000)
+    monkeypatch.setattr("audits.duplicates.neighbours._TILE", 16)
+    monkeypatch.setattr("audits.duplicates.neighbours._CHECKED", 3)
+    monkeypatch.setattr("audits.duplicates.tfidf._CHUNK", 1000)
     assert (
         {(i, j) for i, j, _ in whole} == pairs(texts, 0.6) == pairs(texts, 0.6, workers=2) == sklearn_pairs(texts, 0.6)
     )
@@ -136,7 +136,7 @@ def test_too_many_pairs_end_in_a_clear_error(monkeypatch):
 
 @pytest.mark.parametrize("tile", [5, 2048])
 def test_cosines_are_the_upper_triangle_row_by_row(tile, monkeypatch):
-    monkeypatch.setattr("audits.neighbours._TILE", tile)
+    monkeypatch.setattr("audits.duplicates.neighbours._TILE", tile)
     texts = narratives(12, 5)
     assert np.allclose(cosines(texts), sklearn_cosines(texts)[np.triu_indices(12, 1)], rtol=0, atol=1e-6)
     assert cosines(["one"]).shape == cosines([]).shape == (0,)
@@ -249,7 +249,7 @@ def test_rows_without_text_are_not_compared():
 def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path, capsys):
     file = tmp_path / "mine.jsonl"
     write_jsonl(file, [memory(n, text) for n, text in enumerate(narratives(25, 10))])
-    assert duplicates.main(["--benchmark", "heart", "--rows", str(file), "--json"]) == 1
+    assert near_duplicates.main(["--benchmark", "heart", "--rows", str(file), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == 25
     assert document["counts"] == {"duplicate.semantic": len(document["findings"])}
@@ -277,6 +277,6 @@ def test_a_wrong_request_is_told_in_one_line_and_exits_2(arguments, told, tmp_pa
     write_jsonl(file, [memory(1, "some text"), memory(2, "some text")])
     (tmp_path / "none.jsonl").touch()
     words = [{"FILE": str(file), "EMPTY": str(tmp_path / "none.jsonl")}.get(word, word) for word in arguments]
-    assert duplicates.main([*words, "--workspace", str(tmp_path)]) == 2
+    assert near_duplicates.main([*words, "--workspace", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1 and told in error

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audits import audit, evaluation
+from audits import audit
+from audits.checks import adult_language
 from perf import evaluation as fitting
 
 ADULT = "Her tidiness replaced the closeness we were owed."
@@ -49,11 +50,11 @@ WORD = st.text("abcdefgh'I", min_size=1, max_size=9)
 
 @given(st.lists(WORD | st.sampled_from(["(name)", "(number)", ",", "\u2014", "I'd"]), min_size=1, max_size=12))
 def test_a_sentence_weighs_what_all_its_pieces_weigh(tokens):
-    weights = evaluation.weights()
-    pieces = sum(weights.by_piece.get(piece, 0) for piece in evaluation.pieces(tokens))
-    whole = weights.by_piece[evaluation.BIAS] + pieces / len(tokens) ** 0.5
+    weights = adult_language.weights()
+    pieces = sum(weights.by_piece.get(piece, 0) for piece in adult_language.pieces(tokens))
+    whole = weights.by_piece[adult_language.BIAS] + pieces / len(tokens) ** 0.5
     weight = weights.sentence(tokens)
-    assert weight < evaluation.HOPELESS or weight == pytest.approx(whole)
+    assert weight < adult_language.HOPELESS or weight == pytest.approx(whole)
 
 
 def test_the_weights_are_those_fitted_to_the_labelled_sentences():

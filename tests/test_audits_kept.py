@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from audits import kept
+from audits.patterns import kept
 
 SOURCES = ["years later", "it took me .* to see"]
 FOUND = [{"years later": (0, 0)}, {"it took me ": (0, 0), " to see": (11, 1011)}]

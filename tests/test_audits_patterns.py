@@ -11,9 +11,9 @@ from drawing import drawn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from audits.criteria import criteria
-from audits.folding import fold
-from audits.patterns import Matcher
+from audits.patterns.criteria import criteria
+from audits.patterns.matcher import Matcher
+from audits.text.normalisation import fold
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "audits/patterns"

@@ -3,7 +3,7 @@
 import pytest
 
 from audits import audit
-from audits.register import register
+from audits.checks.age_register import register
 
 HEAVY = "I saw the vacillation and the obfuscation."
 

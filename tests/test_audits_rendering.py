@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from audits import audit
-from audits.rendering import SHOWN, by_id, lines
+from audits.report import SHOWN, by_id, lines
 from schemas.findings import Finding
 
 

@@ -5,7 +5,8 @@ import copy
 import orjson
 import pytest
 
-from audits import audit, scenarios
+from audits import audit
+from audits.checks import scenarios
 from perf.agreement import FOLDER
 
 SOUND = orjson.loads((FOLDER.parent / "sound_rows.json").read_bytes())["scenarios"]

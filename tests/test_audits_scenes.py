@@ -2,7 +2,7 @@
 
 import pytest
 
-from audits.speech import Quotations
+from audits.text.quotations import Quotations
 
 
 def scene(*paragraphs):

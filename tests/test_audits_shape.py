@@ -8,9 +8,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits import audit, shape
+from audits import audit
+from audits.checks import row_format
 
-EXAMPLES = tomllib.loads(Path(shape.__file__).with_suffix(".toml").read_text("utf-8"))["examples"]
+EXAMPLES = tomllib.loads(Path(row_format.__file__).with_suffix(".toml").read_text("utf-8"))["examples"]
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())
 FIELDS = {"memories": "context", "scenarios": "name", "decisions": "final_decision"}
 each_table = pytest.mark.parametrize("table", FIELDS)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from audits import evenness, leaks, shortcuts, solver
-from audits.questions import opposites, poles, published_poles, questions
-from audits.rates import rate
-from audits.shortcuts import measure
+from audits import evenness
+from audits.shortcuts import leaks, shortcuts, solvers
+from audits.shortcuts.questions import opposites, poles, published_poles, questions
+from audits.shortcuts.rates import rate
+from audits.shortcuts.shortcuts import measure
 from builders.importers import archives, heart
 from schemas.errors import RequestError
 from schemas.workspace import Workspace
@@ -142,7 +143,7 @@ def opposite_and_two(rng, character, others):
 
 def test_a_marker_word_is_learnt_on_other_scenarios():
     marked = benchmark(text=lambda right, text: f"{text} indeed" if right else text)
-    assert solver.by_text(questions(*marked)) == [1.0] * 264
+    assert solvers.by_text(questions(*marked)) == [1.0] * 264
 
 
 def test_near_twins_among_the_options_are_found_on_the_later_one():

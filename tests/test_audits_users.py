@@ -8,7 +8,8 @@ import pytest
 from conftest import rows_of
 from hypothesis import strategies as st
 
-from audits import ages, codes, users
+from audits import codes
+from audits.checks import stated_ages, users
 from schemas.tables import term_ids, vocabulary
 
 DOMAINS = term_ids("personalens_domains")
@@ -112,17 +113,17 @@ def test_a_span_points_at_the_words_of_the_summary():
     assert text[slice(*finding.span)] == finding.text == "18-24"
 
 
-TOLD = ages.EXAMPLES["told"]
+TOLD = stated_ages.EXAMPLES["told"]
 
 
 @pytest.mark.parametrize(("text", "low", "high"), TOLD, ids=[text for text, _, _ in TOLD])
 def test_an_age_of_the_user_is_read_in_brackets_years_and_decades_in_digits_and_words(text, low, high):
-    assert [years for _, years in ages.ages(text)] == [(low, high)]
+    assert [years for _, years in stated_ages.ages(text)] == [(low, high)]
 
 
-@pytest.mark.parametrize("text", ages.EXAMPLES["untold"])
+@pytest.mark.parametrize("text", stated_ages.EXAMPLES["untold"])
 def test_hours_amounts_and_ages_of_others_are_no_age_of_the_user(text):
-    assert ages.ages(text) == []
+    assert stated_ages.ages(text) == []
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_hours_amounts_and_ages_of_others_are_no_age_of_the_user(text):
 )
 def test_an_age_is_looked_for_in_a_time_that_grows_with_the_text(text):
     started = time.process_time()
-    ages.ages(text)
+    stated_ages.ages(text)
     assert time.process_time() - started < 5
 
 

@@ -9,13 +9,13 @@ from builder_samples import memories_of, offline_settings, workspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import activations
-from builders.blueprints import load_blueprints
+from builders.activations import command as activations
+from builders.activations.recall import TARGET, Pair, activate, batch_budget, budget_ratio
+from builders.activations.recollection import Recollection
 from builders.offline.association import Associations, rank
 from builders.personas import load_characters
-from builders.recall import TARGET, Pair, activate, batch_budget, budget_ratio
-from builders.recollection import Recollection
-from builders.scenarios import expand
+from builders.scenarios.blueprints import load_blueprints
+from builders.scenarios.command import expand
 from models.offline import drive
 from models.request import Reply
 from schemas.tables import benchmark, term_ids

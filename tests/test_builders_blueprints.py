@@ -2,8 +2,8 @@
 
 import pytest
 
-from builders import scenarios
-from builders.blueprints import load_blueprints
+from builders.scenarios import command as scenarios
+from builders.scenarios.blueprints import load_blueprints
 from schemas.tables import vocabulary
 
 BASED = """

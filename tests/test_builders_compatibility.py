@@ -3,9 +3,11 @@
 import orjson
 import pytest
 
-from builders import compatibility, ledgers, personas, scenarios
+from builders import compatibility, personas
 from builders.compatibility import exclusions
+from builders.life import ledgers
 from builders.personas import load_characters
+from builders.scenarios import command as scenarios
 from schemas.tables import benchmark
 from schemas.workspace import Workspace
 from validators.records import failures

@@ -10,11 +10,11 @@ from builder_samples import memories_of, workspace
 
 from audits import audit
 from builders import decisions
-from builders.blueprints import load_blueprints
 from builders.decisions import of_character
 from builders.offline.decisions import choose, decide
 from builders.personas import load_characters
-from builders.scenarios import expand
+from builders.scenarios.blueprints import load_blueprints
+from builders.scenarios.command import expand
 from models.offline import drive
 from models.request import Reply
 from schemas.tables import benchmark
@@ -152,7 +152,7 @@ def test_the_prompt_holds_persona_and_memories_by_age_and_no_reference_reaction(
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory):
-    from builders import activations
+    from builders.activations import command as activations
 
     made = workspace(tmp_path_factory.mktemp("decisions"), load_characters()[:2], 60)
     assert activations.main(["--workspace", str(made.folder.parent), "--quiet", "--workers", "1"]) == 0
@@ -184,7 +184,8 @@ def test_a_scenario_without_a_blueprint_is_named_with_what_to_do(space, capsys, 
     mine.write_text(
         '[[blueprint]]\nstage = "adolescence"\nnumber = 21\nbased_on = "SCN_ADOLESCENCE_1"\nname = "Later"\n', "utf-8"
     )
-    from builders import activations, scenarios
+    from builders.activations import command as activations
+    from builders.scenarios import command as scenarios
 
     root = ["--workspace", str(space.folder.parent), "--quiet"]
     kept = {path: path.read_bytes() for path in space.folder.rglob("*") if path.is_file()}

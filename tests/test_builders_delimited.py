@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.delimited import FIELDS, parse, render, without_last
+from builders.memories.delimited import FIELDS, parse, render, without_last
 
 word = st.text(st.characters(categories=["L", "N"], exclude_characters="\n"), min_size=1, max_size=8)
 line = st.lists(word, min_size=1, max_size=6).map(" ".join)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import ledgers
-from builders.casts import PEOPLE, lists, pronoun
-from builders.ledgers import ledger, valid_at
+from builders.life import ledgers
+from builders.life.casts import PEOPLE, lists, pronoun
+from builders.life.ledgers import ledger, valid_at
 from builders.personas import load_characters
 from schemas.tables import benchmark
 from schemas.workspace import Workspace

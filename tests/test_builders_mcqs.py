@@ -12,18 +12,18 @@ import orjson
 import pytest
 from builder_samples import memories_of
 
-from audits import shortcuts
-from audits.questions import poles, published_poles
-from builders import mcqs
-from builders.blueprints import load_blueprints
-from builders.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, published, screened
+from audits.shortcuts import shortcuts
+from audits.shortcuts.questions import poles, published_poles
 from builders.importers.__main__ import main as import_dataset
-from builders.mcqs import LETTERS, assemble, filtered
+from builders.mcqs import command as mcqs
+from builders.mcqs.command import LETTERS, assemble, filtered
+from builders.mcqs.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, published, screened
 from builders.offline.decisions import decide
 from builders.personas import load_characters
-from builders.scenarios import expand
-from evaluators.bench import Bench, Memory, Question
-from evaluators.reader import Reader
+from builders.scenarios.blueprints import load_blueprints
+from builders.scenarios.command import expand
+from evaluators.protocols.bench import Bench, Memory, Question
+from evaluators.protocols.reader import Reader
 from models.offline import drive
 from models.request import Reply
 from schemas.tables import benchmark

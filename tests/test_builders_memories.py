@@ -15,10 +15,11 @@ import pytest
 from release_samples import keeper
 
 from audits import audit
-from builders import memories, personas
-from builders.ledgers import ledger
+from builders import personas
+from builders.life.ledgers import ledger
+from builders.memories import command as memories
+from builders.memories.plan import apportion, plan
 from builders.personas import load_characters
-from builders.plan import apportion, plan
 from schemas.tables import benchmark, vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
@@ -119,7 +120,7 @@ def test_two_workers_write_the_same_bytes(built, tmp_path):
 
 
 WRITE = """
-from builders import memories
+from builders.memories import command as memories
 
 def work(folder):
     memories.main(["--workspace", folder, "--quiet", "--char", "CHAR_04", "--count", "{count}", "--workers", "1"])

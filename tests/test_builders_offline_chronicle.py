@@ -4,14 +4,14 @@ from collections import Counter
 
 import pytest
 
-from audits.sentences import sentences
-from builders.ledgers import ledger
+from audits.text.sentences import sentences
+from builders.life.ledgers import ledger
+from builders.memories.plan import plan, targets
 from builders.offline.draft import LONGEST, SHORTEST
 from builders.offline.likeness import Likeness
 from builders.offline.memories import Writer
 from builders.offline.uses import Uses
 from builders.personas import load_characters
-from builders.plan import plan, targets
 from perf.text_quality import measure, residue
 from schemas.randomness import rng_for
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders.memories.plan import AGES, PRESETS, apportion, plan, quotas, targets, tier_table, weights
 from builders.personas import load_characters
-from builders.plan import AGES, PRESETS, apportion, plan, quotas, targets, tier_table, weights
 from schemas.errors import RequestError
 from schemas.ids import memory_id
 from schemas.tables import memory_stage, term_ids, vocabulary

@@ -2,11 +2,12 @@
 
 import orjson
 
-from builders import memories, rehearsal
-from builders.ledgers import ledger
+from builders import rehearsal
+from builders.life.ledgers import ledger
+from builders.memories import command as memories
+from builders.memories.plan import plan
 from builders.offline.memories import Writer
 from builders.personas import load_characters
-from builders.plan import plan
 from models.rehearsal.faults import Fault, Faults
 from schemas.workspace import Workspace
 

@@ -4,12 +4,12 @@ import pytest
 
 from audits import audit
 from audits.codes import codes
-from builders.briefing import REWRITABLE, Briefing, instruction
-from builders.delimited import Blocks, parse, render
-from builders.ledgers import ledger
+from builders.life.ledgers import ledger
+from builders.memories.briefing import REWRITABLE, Briefing, instruction
+from builders.memories.delimited import Blocks, parse, render
+from builders.memories.plan import plan
+from builders.memories.repair import ATTEMPTS, Desk, mend
 from builders.personas import load_characters
-from builders.plan import plan
-from builders.repair import ATTEMPTS, Desk, mend
 from models.offline import drive
 from models.request import Reply
 from schemas.tables import memory_stage

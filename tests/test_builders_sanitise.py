@@ -4,7 +4,7 @@ import pytest
 from conftest import one_row, rows_of
 from hypothesis import given
 
-from builders.sanitise import sanitised
+from builders.memories.sanitise import sanitised
 
 TEXTS = ("context", "content_summary", "content_full", "psych_conclusion", "behavior_policy")
 

@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from audits import audit
-from builders import scenarios
-from builders.blueprints import load_blueprints
-from builders.scenarios import diamonds_coverage, expand, value_conflict_coverage
+from builders.scenarios import command as scenarios
+from builders.scenarios.blueprints import load_blueprints
+from builders.scenarios.command import diamonds_coverage, expand, value_conflict_coverage
 from models.request import Reply
 from schemas.tables import benchmark, term_ids, vocabulary
 from schemas.workspace import Workspace

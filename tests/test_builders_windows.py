@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from builders.delimited import Blocks, render
-from builders.ledgers import ledger, valid_at
+from builders.life.ledgers import ledger, valid_at
+from builders.memories.delimited import Blocks, render
+from builders.memories.plan import plan
+from builders.memories.windows import BATCH, Window, read_part, write_window
 from builders.personas import load_characters
-from builders.plan import plan
 from builders.rehearsal import _PIECE, _plan
-from builders.windows import BATCH, Window, read_part, write_window
 from models.request import Reply
 from schemas.tables import benchmark
 from validators.records import failures

@@ -7,7 +7,7 @@ import pytest
 from evaluator_samples import SPEC, evaluate, result_at, small_release, wide_tables
 from release_samples import frozen_once, small_tables
 
-from evaluators.settings import SETTINGS
+from evaluators.memory.settings import SETTINGS
 
 MODEL = "claude-haiku-4-5"
 LOCAL = tuple(name for name in SETTINGS if name != "mem0")

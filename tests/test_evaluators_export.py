@@ -9,8 +9,8 @@ import yaml
 from evaluator_samples import SPEC, evaluate, small_release
 from release_samples import frozen_once, small_tables
 
-from evaluators.bench import read_bench, read_keys
-from evaluators.prompting import choice_request
+from evaluators.protocols.bench import read_bench, read_keys
+from evaluators.protocols.prompting import choice_request
 
 TASKS = Path(__file__).resolve().parents[1] / "evaluators" / "lm_eval"
 

@@ -6,7 +6,7 @@ import pytest
 from evaluator_samples import evaluate, result_at, small_release
 from release_samples import small_tables
 
-from evaluators.judging import FIELDS
+from evaluators.protocols.judging import FIELDS
 
 MODEL = "claude-haiku-4-5"
 ANSWER = {field: f"I think of {field} and stay." for field in FIELDS}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.parsing import read_choice
+from evaluators.scoring.parsing import read_choice
 
 LABELS = ("A", "B", "C", "D")
 TEXTS = (

@@ -6,8 +6,8 @@ import pytest
 from evaluator_samples import SPEC
 from release_samples import frozen_once, small_tables
 
-from evaluators.bench import Question, read_bench, read_keys
-from evaluators.reader import Reader
+from evaluators.protocols.bench import Question, read_bench, read_keys
+from evaluators.protocols.reader import Reader
 
 WORDS = ("kettle", "ladder", "violin", "tractor")
 

@@ -10,11 +10,11 @@ import pytest
 from evaluator_samples import evaluate, small_release, wide_tables
 from release_samples import frozen_once, small_tables
 
-from evaluators import persona_db
-from evaluators.bench import Memory, read_bench
-from evaluators.embedding import Cached, Tfidf, embedder
-from evaluators.retrieval import nearest, query, top
-from evaluators.settings import Setting, retrieve
+from evaluators.memory import persona_db
+from evaluators.memory.embedding import Cached, Tfidf, embedder
+from evaluators.memory.retrieval import nearest, query, top
+from evaluators.memory.settings import Setting, retrieve
+from evaluators.protocols.bench import Memory, read_bench
 from schemas.errors import MachineError, RequestError
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.statistics import (
+from evaluators.scoring.statistics import (
     agreement,
     detectable_above,
     detectable_difference,

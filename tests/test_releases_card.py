@@ -13,10 +13,10 @@ import pytest
 import yaml
 from release_samples import PROVENANCE, ROOT, command, release_of, small_tables
 
-from releases import card
 from releases.__main__ import main
-from releases.figures import bars, draw, number
-from releases.frontmatter import head
+from releases.cards import card
+from releases.cards.figures import bars, draw, number
+from releases.cards.front_matter import head
 
 
 def tables_made_by(backend, model=None):

@@ -11,7 +11,7 @@ from release_samples import KILLS, command, copy_of, files_of, keeper, many_memo
 
 from releases.manifest import encode, sealed
 from releases.opening import open_release
-from releases.publish import payload, publish, target
+from releases.publishing.publish import payload, publish, target
 from releases.verify import verify
 from schemas.errors import MachineError, RequestError
 
@@ -84,7 +84,7 @@ def test_a_release_that_does_not_verify_is_not_published(release, tmp_path):
 PUBLISH = """
 import pyarrow.parquet
 from releases.opening import open_release
-from releases.publish import publish, target
+from releases.publishing.publish import publish, target
 
 def work(argument):
     folder, url = argument.split("|")

@@ -317,7 +317,7 @@ def test_a_signature_is_accepted_from_its_key_alone_and_only_over_this_manifest(
 
 def test_every_flipped_bit_of_a_signature_is_found(folder, tmp_path):
     pytest.importorskip("cryptography")
-    from releases.sign import sign, signature_problem
+    from releases.publishing.sign import sign, signature_problem
 
     make_key(tmp_path / "mine")
     path = sign(folder, tmp_path / "mine.pem")

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from builders.ledgers import pronoun, valid_at
+from builders.life.ledgers import pronoun, valid_at
 from builders.offline.banks import bank
 from builders.offline.grammar import capital
 from builders.offline.uses import Uses

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from audits import rubin
-from audits.reading import Subject
-from audits.speech import Quotations
+from audits.checks import rubin
+from audits.subjects import Subject
+from audits.text.quotations import Quotations
+from builders.memories.plan import MemoryPlan, targets
 from builders.offline.draft import LONGEST, SHORTEST, Draft, Told
 from builders.offline.likeness import Likeness
 from builders.offline.scenes import Frame, Framer, count
 from builders.offline.uses import Uses
-from builders.plan import MemoryPlan, targets
 from schemas.randomness import rng_for
 from schemas.tables import Row
 

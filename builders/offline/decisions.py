@@ -22,8 +22,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from builders.blueprints import Blueprint
 from builders.offline.scenes import archetype
+from builders.scenarios.blueprints import Blueprint
 from schemas.randomness import rng_for
 from schemas.tables import Row
 

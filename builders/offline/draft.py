@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from audits.sentences import sentences as spans
+from audits.text.sentences import sentences as spans
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import render, straight, tidy

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from builders.memories.plan import MemoryPlan
 from builders.offline.banks import pieces, voice
 from builders.offline.beats import scope
 from builders.offline.cast import named
 from builders.offline.chronicle import Chronicle
 from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.scenes import Frame
-from builders.plan import MemoryPlan
 from schemas.randomness import rng_for
 from schemas.tables import Row, vocabulary
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from builders.memories.plan import MemoryPlan
 from builders.offline.banks import Scene, bank
-from builders.plan import MemoryPlan
 
 WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 PARTS = ("morning", "midday", "afternoon", "evening", "night")

@@ -10,11 +10,11 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from builders.memories.plan import MemoryPlan
 from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes, voice
 from builders.offline.cast import Cast, Member
 from builders.offline.moments import Moment, moment
 from builders.offline.uses import Uses
-from builders.plan import MemoryPlan
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.tables import Row

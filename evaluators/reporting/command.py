@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluators.bench import read_bench
-from evaluators.comparing import comparison
+from evaluators.memory.settings import SETTINGS
+from evaluators.protocols.bench import read_bench
 from evaluators.reporting.page import page
 from evaluators.reporting.parts import Report
-from evaluators.results import demand_release, names, read_results
-from evaluators.settings import SETTINGS
+from evaluators.scoring.comparing import comparison
+from evaluators.scoring.results import demand_release, names, read_results
 from releases import open_release
 from schemas.command import DONE, print_json, say
 from schemas.release_names import FROZEN

@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from evaluators.bench import Bench
-from evaluators.prompting import situation
-from evaluators.results import Result
+from evaluators.protocols.bench import Bench
+from evaluators.protocols.prompting import situation
+from evaluators.scoring.results import Result
 from schemas.tables import term_ids, vocabulary
 
 _SHOWN = 200  # characters of a memory's beginning

@@ -12,8 +12,8 @@ from typing import Any
 
 from evaluators.reporting.charts import interval, percent, points
 from evaluators.reporting.parts import Report
-from evaluators.results import Result
 from evaluators.running import OFFLINE
+from evaluators.scoring.results import Result
 
 
 def opening(report: Report) -> str:

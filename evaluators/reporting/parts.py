@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from evaluators.bench import Bench
-from evaluators.results import Result
+from evaluators.protocols.bench import Bench
+from evaluators.scoring.results import Result
 from schemas.tables import vocabulary
 
 SETTINGS = {

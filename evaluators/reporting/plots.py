@@ -8,8 +8,8 @@ from typing import Any
 
 from evaluators.reporting.charts import Line, Mark, ceiling, dashes, dots, legend, lines, matrix, percent, radar, sample
 from evaluators.reporting.parts import Report, people, section, table
-from evaluators.results import Result
-from evaluators.statistics import share
+from evaluators.scoring.results import Result
+from evaluators.scoring.statistics import share
 from schemas.tables import vocabulary
 
 Share = Mapping[str, Any]

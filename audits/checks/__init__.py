@@ -1,0 +1,1 @@
+"""What is looked for in a row: format, perspective, register, Rubin's dimensions, continuity, identity."""

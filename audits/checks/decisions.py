@@ -1,0 +1,62 @@
+"""Audit decisions: two sentences, first person, plain language, no memory ids.
+
+HEART-BENCH appendix G.4.3. The inner trace is held to the same rules as the decision, save the count
+of sentences.
+
+    python -m audits --benchmark heart --table decisions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from audits.checks import narration, pattern_criteria, row_format
+from audits.subjects import Subject, at_row, at_words, counted, subjects
+from audits.text import language
+from audits.text.quotations import Quotations
+from audits.text.sentences import sentences
+from schemas.findings import Finding
+from schemas.tables import Row
+
+KEY = ("character_id", "scenario_id")
+SENTENCES = 2
+
+_SOURCE = "HEART-BENCH appendix G.4.3"
+_DECISION = "final_decision"
+_FIELDS = (_DECISION, *(f"inner_consciousness.{name}" for name in ("summary", "core_reasoning", "value_orientation")))
+
+
+def audit(
+    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+) -> list[Finding]:
+    """Findings of each decision by itself."""
+    read = subjects("decisions", KEY, rows, first)
+    judged, others = language.sorted_out(read, _DECISION)
+    found = [*others.values(), *pattern_criteria.findings("decisions", judged, wanted)]
+    for subject in read:
+        found += [*row_format.audit(subject), *row_format.whole(subject, _DECISION), *_count(subject)]
+    for subject in judged:
+        found += _person(subject)
+    return found
+
+
+def _count(subject: Subject) -> Iterator[Finding]:
+    text = subject.text(_DECISION)
+    count = len(sentences(text))
+    if text.strip() and count != SENTENCES:
+        message = f"{counted(count, 'sentence')}, {SENTENCES} expected: the choice, then the action"
+        yield at_row(subject, "format.sentences", "warning", message, _DECISION, count, _SOURCE)
+
+
+def _person(subject: Subject) -> Iterator[Finding]:
+    for field in _FIELDS:
+        text = subject.text(field)
+        if not text.strip():
+            continue
+        quoted = Quotations(text)
+        if found := narration.told_from_outside(quoted, decision=field == _DECISION):
+            message = "told from outside instead of by the character"
+            yield at_words(subject, "person.third", "error", field, found, message, f"{_SOURCE} (rules 1 and 6)")
+        elif field == _DECISION and not narration.FIRST.search(quoted.outside()):
+            message = "no word of the first person outside quotations"
+            yield at_row(subject, "person.missing", "warning", message, field, source=f"{_SOURCE} (rule 6)")

@@ -1,0 +1,1 @@
+"""Near-duplicates: exact TF-IDF cosine within a window of rows."""

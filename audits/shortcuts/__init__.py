@@ -1,0 +1,1 @@
+"""Whether multiple-choice questions can be answered without what they ask about."""

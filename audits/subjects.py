@@ -1,0 +1,113 @@
+"""A row under audit: fields that may be missing or of the wrong type, read without raising.
+
+Rows are anybody's. What cannot be read becomes a ``format.*`` finding in ``audits.checks.row_format`` and is
+passed over by every other audit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.findings import Finding, Severity
+from schemas.tables import Row
+
+OURS = "Anamnesis"
+
+TEXT_OF = {"decisions": "final_decision", "memories": "content_full", "scenarios": "context_text"}
+"""The field of a table that is read before all others: its language is the row's."""
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A row, the table and id that its findings name, and its place in the table, from 1 on (0: not told)."""
+
+    table: str
+    id: str
+    row: Mapping[str, Any]
+    place: int = 0
+
+    def find(self, field: str) -> tuple[bool, Any]:
+        """Whether there is a field, dotted for nested ones, and what is in it."""
+        value: Any = self.row
+        for part in field.split("."):
+            if not isinstance(value, Mapping) or part not in value:
+                return False, None
+            value = value[part]
+        return True, value
+
+    def text(self, field: str) -> str:
+        """A text field; "" where it is missing or no text."""
+        value = self.find(field)[1]
+        return value if isinstance(value, str) else ""
+
+    def number(self, field: str) -> float | None:
+        """A number; None where it is missing or no number."""
+        value = self.find(field)[1]
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def subjects(table: str, key: Sequence[str], rows: Sequence[Row], first: int) -> list[Subject]:
+    """Rows with their ids: the key columns joined with ``/``, or ``#12`` for the twelfth where one is missing."""
+    numbered = enumerate(rows, first + 1)
+    return [Subject(table, _row_id(row, key, number), row, number) for number, row in numbered]
+
+
+def _row_id(row: Row, key: Sequence[str], number: int) -> str:
+    values = [row.get(column) for column in key]
+    return "/".join(map(str, values)) if all(isinstance(v, str | int) and v != "" for v in values) else f"#{number}"
+
+
+def at_words(
+    subject: Subject,
+    code: str,
+    severity: Severity,
+    field: str,
+    span: tuple[int, int],
+    message: str,
+    source: str | None = None,
+) -> Finding:
+    """A finding that points at words of a text field; without a ``source`` it is that of the code."""
+    words = printable(subject.text(field)[span[0] : span[1]])
+    whose = source or source_of(subject.table, code)
+    return Finding(code, subject.table, subject.id, field, severity, span, words, message, whose)
+
+
+def at_row(
+    subject: Subject,
+    code: str,
+    severity: Severity,
+    message: str,
+    field: str | None = None,
+    value: object = None,
+    source: str | None = None,
+) -> Finding:
+    """A finding about a row or a whole field; ``value`` is what offends, ``source`` as for ``at_words``."""
+    shown = None if value is None else printable(str(value))[:_SHOWN]
+    whose = source or source_of(subject.table, code)
+    return Finding(code, subject.table, subject.id, field, severity, None, shown, message, whose)
+
+
+@functools.cache
+def source_of(table: str, code: str) -> str:
+    """Whose rule a code of a table is, as ``docs/codes.md`` has it; our own where no file defines the code."""
+    from audits.codes import computed
+    from audits.patterns.criteria import criteria
+
+    of_rules = {each.code: each.source for each in computed() if each.table == table}
+    of_patterns = {each.code: each.source for each in criteria().values() if each.table == table}
+    return {**of_patterns, **of_rules}.get(code, OURS)
+
+
+def printable(words: str) -> str:
+    """Words that JSON and a terminal can carry: lone surrogates become U+FFFD."""
+    return words.encode("utf-8", "replace").decode() if not words.isascii() else words
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: "1 sentence", "2,000 characters"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""Plain text: sentences, normalisation, quotation marks, names, language."""

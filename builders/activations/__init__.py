@@ -1,0 +1,1 @@
+"""Activations: which memories a situation calls up. HEART-BENCH 3.4."""

@@ -1,0 +1,1 @@
+"""Life ledgers: the facts that hold in a life, with the ages at which they hold."""

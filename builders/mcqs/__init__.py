@@ -1,0 +1,1 @@
+"""Multiple-choice questions and their distractors. HEART-BENCH appendix D.3."""

@@ -1,0 +1,295 @@
+"""Which three decisions of other characters stand beside the right one.
+
+HEART-BENCH appendix D.3: a candidate too close to the right option makes the question ambiguous, one that
+does not belong to the situation gives it away. Of the rest, two documented rules choose three:
+
+- ``balanced`` (the default). For one scenario all its questions are solved together: three rounds of
+  assignment, each handing every decision out once, so that each is right once and wrong three times and
+  no source says anything about the answer. The opposite pole of the same trait enters just as often as
+  chance would have it, where the published questions have it in 88 %. Of many such solutions drawn by lot
+  the one is taken in which the right option is most evenly the longest, second, third and shortest of the
+  four, and the most, second, third and least like the other three. Closer candidates are not preferred:
+  that would put the right option in the middle of what stands around it.
+- ``published``. The weights of the released code: similarity band, contrast of personalities, action words,
+  sentiment; best first, then twice the best of quality and unlikeness to those chosen. For comparison.
+
+    python -m builders.mcqs --rule balanced
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from audits.duplicates.neighbours import cosine_pairs
+from audits.duplicates.neighbours import cosines as upper_cosines
+from schemas.randomness import rng_for
+from schemas.tables import Row
+
+WRONG = 3  # wrong options of a question
+TOO_CLOSE = 0.85  # cosine above which two decisions are taken for the same
+UNRELATED = 0.01  # mean cosine with the scenario's other decisions below which one does not belong
+
+_FORBIDDEN = 1e6
+_POLE = 20.0  # far more than any lot: whether the opposite pole enters is settled beforehand
+_DRAWS = 96  # solutions of a scenario among which the most even one is taken
+_WORDS = Path(__file__).parents[1] / "seeds" / "action_words.json"
+_WORD = re.compile(r"[a-z']+")
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The decisions of one scenario: sources in order of id, their texts, and who may stand beside whom.
+
+    ``usable[target]`` are the sources that passed the filters for that target; ``twins[source]`` those whose
+    texts are nearly the source's, so that no question holds both (``apart``).
+    """
+
+    scenario_id: str
+    sources: tuple[str, ...]
+    texts: Mapping[str, str]
+    usable: Mapping[str, frozenset[str]]
+    twins: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def cosines(texts: Sequence[str]) -> Matrix:
+    """TF-IDF cosines of decisions among each other, shape (n, n)."""
+    found = np.eye(len(texts))
+    upper = np.triu_indices(len(texts), 1)
+    found[upper] = upper_cosines(texts)
+    return np.maximum(found, found.T)
+
+
+def apart(pools: Sequence[Pool]) -> list[Pool]:
+    """The pools with twins told: texts too close by the measure of the audit, weighed on all decisions at once."""
+    texts = sorted({text for pool in pools for text in pool.texts.values()})
+    near = {(texts[i], texts[j]) for i, j, _ in cosine_pairs(texts, TOO_CLOSE)} if len(texts) > 1 else set()
+
+    def told(pool: Pool) -> Pool:
+        twins = {
+            one: frozenset(o for o in pool.sources if o != one and _are_near(near, pool.texts[one], pool.texts[o]))
+            for one in pool.sources
+        }
+        usable = {target: pool.usable[target] - twins[target] for target in pool.sources}
+        return replace(pool, usable=usable, twins=twins)
+
+    return [told(pool) for pool in pools]
+
+
+def _are_near(near: Collection[tuple[str, str]], one: str, other: str) -> bool:
+    return one == other or (min(one, other), max(one, other)) in near
+
+
+def screened(target: str, candidates: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Offline filters: positions of candidates that are the same as the target, and that are unrelated."""
+    likeness = cosines([target, *candidates])
+    same = [i for i in range(len(candidates)) if likeness[0, i + 1] > TOO_CLOSE]
+    others = (likeness.sum(axis=1) - 1) / max(len(candidates), 1)
+    return same, [i for i in range(len(candidates)) if others[i + 1] < UNRELATED]
+
+
+def opposites(characters: Sequence[Row]) -> dict[str, str]:
+    """For every polar character the one at the other pole of its trait."""
+    poles = {(row["trait"], row["pole"]): row["character_id"] for row in characters if row["trait"]}
+    other = {"high": "low", "low": "high"}
+    return {
+        who: poles[trait, other[pole]] for (trait, pole), who in poles.items() if pole and (trait, other[pole]) in poles
+    }
+
+
+def balanced(pools: Sequence[Pool], opposite: Mapping[str, str], seed: int) -> dict[tuple[str, str], list[str]]:
+    """The wrong sources of every question that has three, by (scenario, target)."""
+    wanted = _opposites_wanted(pools, opposite, seed)
+    chosen: dict[tuple[str, str], list[str]] = {}
+    used: Counter[str] = Counter()
+    asked = 0
+    for pool in pools:
+        rng = rng_for(seed, "heart", "distractors", pool.scenario_id)
+        cost = _cost(pool, opposite, wanted)
+        drawn = [_assigned(pool, cost, used, rng) for _ in range(_DRAWS)]
+        texts = [pool.texts[source] for source in pool.sources]
+        sizes = np.array([float(len(text)) for text in texts])
+        best = min(drawn, key=functools.partial(_unevenness, sizes, cosines(texts), asked))
+        for target, wrong in enumerate(best):
+            if len(wrong) == WRONG:
+                chosen[pool.scenario_id, pool.sources[target]] = [pool.sources[source] for source in wrong]
+                used.update(pool.sources[source] for source in wrong)
+                asked += 1
+    return chosen
+
+
+def _opposites_wanted(pools: Sequence[Pool], opposite: Mapping[str, str], seed: int) -> set[tuple[str, str]]:
+    """The questions the opposite pole shall enter: as many as chance gives, spread by digest."""
+    chances = []
+    for pool in pools:
+        for target in pool.sources:
+            usable = pool.usable[target]
+            if opposite.get(target) in usable and len(usable) >= WRONG:
+                chances.append((_digest(seed, pool.scenario_id, target, "pole"), WRONG / len(usable), pool, target))
+    wanted = set()
+    due = 0.5
+    for _, chance, pool, target in sorted(chances, key=lambda item: item[0]):
+        due += chance
+        if due >= 1:
+            due -= 1
+            wanted.add((pool.scenario_id, target))
+    return wanted
+
+
+def _cost(pool: Pool, opposite: Mapping[str, str], wanted: Collection[tuple[str, str]]) -> Matrix:
+    """What it costs to stand a source beside a target, shape (targets, sources), before lots are drawn."""
+    cost = np.full((len(pool.sources), len(pool.sources)), _FORBIDDEN)
+    for t, target in enumerate(pool.sources):
+        for s, source in enumerate(pool.sources):
+            if source in pool.usable[target]:
+                due = -_POLE if (pool.scenario_id, target) in wanted else _POLE
+                cost[t, s] = due if opposite.get(target) == source else 0.0
+    return cost
+
+
+def _assigned(pool: Pool, cost: Matrix, used: Counter[str], rng: Random) -> list[list[int]]:
+    """One solution: for each target, as places in ``pool.sources``, the sources of its wrong options."""
+    from scipy.optimize import linear_sum_assignment
+
+    drawn = cost + np.array([rng.random() for _ in range(cost.size)]).reshape(cost.shape)
+    chosen: list[list[int]] = [[] for _ in pool.sources]
+    for _ in range(WRONG):
+        for t, s in zip(*linear_sum_assignment(drawn), strict=True):
+            if drawn[t, s] < _FORBIDDEN:
+                chosen[t].append(int(s))
+        for t, wrong in enumerate(chosen):
+            drawn[t, [*wrong, *_twins_of(pool, wrong)]] = _FORBIDDEN
+    _fill(pool, chosen, used)
+    return chosen
+
+
+def _twins_of(pool: Pool, places: Iterable[int]) -> list[int]:
+    near = {twin for place in places for twin in pool.twins.get(pool.sources[place], ())}
+    return [place for place, source in enumerate(pool.sources) if source in near]
+
+
+def _fill(pool: Pool, chosen: list[list[int]], used: Counter[str]) -> None:
+    """Where filters left an assignment short: the least used of the usable sources."""
+    here = Counter(source for wrong in chosen for source in wrong)
+    for t, wrong in enumerate(chosen):
+        while len(wrong) < WRONG:
+            barred = {*wrong, *_twins_of(pool, wrong)}
+            usable = pool.usable[pool.sources[t]]
+            spare = [s for s, source in enumerate(pool.sources) if source in usable and s not in barred]
+            if not spare:
+                break
+            wrong.append(min(spare, key=lambda s: (here[s], used[pool.sources[s]], s)))
+            here[wrong[-1]] += 1
+
+
+def _unevenness(sizes: Matrix, likeness: Matrix, before: int, chosen: Sequence[Sequence[int]]) -> float:
+    """How far from even the right options' ranks are, by length and by likeness to the other three.
+
+    ``before`` questions of other scenarios have had their share; the shares of these go on from there.
+    """
+    four = np.array([[target, *wrong] for target, wrong in enumerate(chosen) if len(wrong) == WRONG])
+    if not len(four):
+        return 0.0
+    ranks = np.arange(WRONG + 1)
+    due = (before + len(four) + ranks) // len(ranks) - (before + ranks) // len(ranks)
+    alike = likeness[four[:, :, None], four[:, None, :]].sum(axis=2)
+    return float(sum(((_ranks(values) - due) ** 2).sum() for values in (sizes[four], alike)))
+
+
+def _ranks(values: Matrix) -> Matrix:
+    """How many rows have their first value at each rank within the row; ties share theirs."""
+    below = (values < values[:, :1]).sum(axis=1, keepdims=True)
+    tied = (values == values[:, :1]).sum(axis=1, keepdims=True)
+    ranks = np.arange(values.shape[1])
+    return np.asarray((((ranks >= below) & (ranks < below + tied)) / tied).sum(axis=0))
+
+
+def published(pools: Sequence[Pool], characters: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
+    """The same by the released code's weights."""
+    known = {row["character_id"]: row for row in characters}
+    chosen = {}
+    for pool in pools:
+        for target in pool.sources:
+            candidates = sorted(pool.usable[target])
+            if len(candidates) < WRONG:
+                continue
+            quality = {s: _published_quality(pool, target, s, known) for s in candidates}
+            picked = [max(candidates, key=lambda s: (quality[s], s))]
+            while len(picked) < WRONG:
+                left = [s for s in candidates if s not in picked]
+                picked.append(max(left, key=lambda s: (_with_variety(pool, s, picked, quality), s)))
+            chosen[pool.scenario_id, target] = picked
+    return chosen
+
+
+def _with_variety(pool: Pool, source: str, picked: Sequence[str], quality: Mapping[str, float]) -> float:
+    unlike = min(1 - _published_similarity(pool.texts[source], pool.texts[other]) for other in picked)
+    return 0.6 * quality[source] + 0.4 * unlike
+
+
+def _published_quality(pool: Pool, target: str, source: str, known: Mapping[str, Row]) -> float:
+    a, b = pool.texts[target], pool.texts[source]
+    similarity = _published_similarity(a, b)
+    band = 1.0 if 0.25 <= similarity <= 0.6 else 0.6 if similarity < 0.25 else 0.8 if similarity < 0.75 else 0.2
+    contrast = _contrast(known[target], known[source])
+    return 0.35 * band + 0.25 * contrast + 0.25 * _divergence(a, b) + 0.15 * min(abs(_mood(a) - _mood(b)) / 3, 1.0)
+
+
+def _contrast(a: Row, b: Row) -> float:
+    if a["trait"] != b["trait"]:
+        return 1.0
+    return 2.0 if a["pole"] != b["pole"] else 0.3
+
+
+def _published_similarity(a: str, b: str) -> float:
+    """Mean of Jaccard and cosine over words and pairs of words."""
+    left, right = _grams(a), _grams(b)
+    union = left.keys() | right.keys()
+    if not union:
+        return 1.0
+    jaccard = len(left.keys() & right.keys()) / len(union)
+    dot = sum(count * right[gram] for gram, count in left.items())
+    norm = (sum(c * c for c in left.values()) * sum(c * c for c in right.values())) ** 0.5
+    return (jaccard + (dot / norm if norm else 0.0)) / 2
+
+
+def _grams(text: str) -> Counter[str]:
+    words = _WORD.findall(text.lower())
+    return Counter([*words, *(f"{a} {b}" for a, b in itertools.pairwise(words))])
+
+
+def _divergence(a: str, b: str) -> float:
+    families = _action_words()["families"]
+    left, right = ({f for f, words in families.items() if set(words) & set(_WORD.findall(t.lower()))} for t in (a, b))
+    if not left or not right:
+        return 0.7
+    return 1 - len(left & right) / len(left | right)
+
+
+def _mood(text: str) -> int:
+    words = Counter(_WORD.findall(text.lower()))
+    lists = _action_words()
+    return sum(words[word] for word in lists["positive"]) - sum(words[word] for word in lists["negative"])
+
+
+@functools.cache
+def _action_words() -> Mapping[str, Any]:
+    return orjson.loads(_WORDS.read_bytes())  # type: ignore[no-any-return]
+
+
+def _digest(seed: int, *parts: str) -> str:
+    return hashlib.sha256("\x1f".join((str(seed), *parts)).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Autobiographical memories: plan, write, audit, repair. HEART-BENCH 3.2."""

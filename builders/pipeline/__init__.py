@@ -1,0 +1,1 @@
+"""What every build step shares: what is stale, which files a person changed, where a row comes from."""

@@ -1,0 +1,1 @@
+"""What a model is shown of the past: recent, retrieved, summarised memories."""

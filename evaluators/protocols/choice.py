@@ -1,0 +1,192 @@
+"""The first track: which of four decisions does a model take for the character's own.
+
+    python -m evaluators choice --release heart@0.1.0 --setting naive_rag --model claude-sonnet-4-6
+    python -m evaluators choice --release heart@0.1.0 --setting recent --model offline:reader offline:nearest
+
+The release is verified before use and the result carries its digest; baselines that need no model are
+reported with every run. HEART-BENCH section 4.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluators.memory.settings import Setting, retrieve
+from evaluators.protocols import baselines
+from evaluators.protocols.bench import Bench, demand_memories, read_bench, read_keys
+from evaluators.protocols.choosing import How, Outcome, ask_model, items, outcomes_of
+from evaluators.protocols.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, prompt_of
+from evaluators.running import (
+    add_model_arguments,
+    add_release_arguments,
+    add_setting_arguments,
+    asking,
+    default_out,
+    details,
+    evaluations,
+    offline_name,
+    setting_of,
+)
+from evaluators.scoring.figures import summary
+from evaluators.scoring.results import Result, head, write_result
+from releases import open_release
+from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say
+from schemas.errors import RequestError
+
+HELP = "ask which option a character chose, under a memory setting"
+EXAMPLE = "python -m evaluators choice --release heart@0.1.0 --setting naive_rag --model claude-sonnet-4-6"
+
+_MOST_ORDERS = 4
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``choice``."""
+    add_release_arguments(made)
+    add_setting_arguments(made)
+    add_model_arguments(made, ", ".join(f"offline:{name}" for name in baselines.NAMES), several=True)
+    made.add_argument(
+        "--orders",
+        type=int,
+        choices=range(1, _MOST_ORDERS + 1),
+        default=1,
+        metavar="N",
+        help="ask each question in so many rotated orders of its options, 1 to 4 (default: 1)",
+    )
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """The verb: one result a model; what the models share is made once."""
+    setting, models = setting_of(parsed), list(dict.fromkeys(parsed.model))
+    offline = {model: offline_name(model, baselines.NAMES) for model in models}
+    if parsed.out and len(models) > 1:
+        raise RequestError("--out for several models", expected="one --model", mend="Leave --out out: each gets a file")
+    bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
+    for model in models:
+        _demand_readable(bench, setting, model, offline[model])
+    shared = Shared(
+        bench,
+        setting,
+        retrieve(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager)),
+        baselines.all_answers(bench, parsed.seed),
+    )
+    codes, told = [], []
+    for model in models:
+        own = argparse.Namespace(**{**vars(parsed), "model": model})
+        result = evaluate(shared, own, offline[model])
+        path = parsed.out or default_out(own, bench.release, "choice", setting.name, model, *details(own, setting))
+        write_result(path, result)
+        told.append({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
+        codes.append(_finish(own, result, path))
+    if parsed.json:
+        print_json(told[0] if len(models) == 1 else told)
+    return max(codes)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all models of a call share: questions, setting, what is remembered, and the baselines' answers."""
+
+    bench: Bench
+    setting: Setting
+    retrieved: Mapping[str, Excerpts]
+    floors: Mapping[str, Mapping[str, str] | None]
+
+
+def _demand_readable(bench: Bench, setting: Setting, model: str, offline: str | None) -> None:
+    if offline in baselines.READING:
+        demand_memories(bench, f"--model {model}")
+        if setting.depth is None:
+            raise RequestError(
+                f"{model} reads memories",
+                expected="a setting that retrieves some",
+                mend="For example --setting naive_rag; every run reports it beside the model anyway",
+            )
+
+
+def _finish(parsed: argparse.Namespace, result: Result, path: Path) -> int:
+    """Tell people what came out; the exit code."""
+    quiet = parsed.quiet or parsed.json
+    tell(result, quiet)
+    say(f"wrote {path}", quiet=quiet)
+    states = result["figures"]["states"]
+    if states["failed"]:
+        say(f"error: {states['failed']} questions have no reply. Run the same command again to ask those")
+        return MACHINE_FAILED
+    return FINDINGS if states["unscored"] else DONE
+
+
+def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) -> Result:
+    """Ask and score: the result of a model."""
+    bench, setting, retrieved = shared.bench, shared.setting, shared.retrieved
+    outcomes: Mapping[str, Sequence[Outcome]]
+    if offline is None:
+        how = How(setting.name, parsed.orders, parsed.max_tokens or MAX_TOKENS)
+        outcomes = ask_model(bench, retrieved, how, asking(parsed, subject=parsed.model, screen=setting.manager))
+    else:
+        outcomes = outcomes_of(baselines.answers(offline, bench, parsed.seed, retrieved), parsed.orders)
+    records = items(bench, read_keys(bench.release), retrieved, outcomes)
+    served = sorted({one.served_by for own in outcomes.values() for one in own if one.served_by})
+    return {
+        **head(bench.release, "choice", run_of(parsed, setting, "choice", served)),
+        "figures": summary(records, shared.floors),
+        "baselines": shared.floors,
+        "items": records,
+    }
+
+
+def run_of(parsed: argparse.Namespace, setting: Setting, track: str, served: Sequence[str]) -> dict[str, Any]:
+    """What a result records of how it was made."""
+    offline = parsed.model.startswith("offline:")
+    prompt = None if offline else prompt_of(track, setting.name)
+    embeds = setting.name in ("naive_rag", "mem0", "persona_db")
+    manages = setting.name in ("mem0", "persona_db")
+    return {
+        "model": parsed.model,
+        "served_by": list(served),
+        "setting": setting.name,
+        "k": setting.depth,
+        "embedder": setting.embedder if embeds else None,
+        "manager": setting.manager if manages else None,
+        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
+        "prompt_digest": prompt.digest if prompt else None,
+        "temperature": None if offline else TEMPERATURE,
+        "max_tokens": None if offline else parsed.max_tokens or MAX_TOKENS,
+        "orders": getattr(parsed, "orders", 1),
+        "limit": parsed.limit,
+        "seed": parsed.seed,
+    }
+
+
+def tell(result: Result, quiet: bool) -> None:
+    """A run for people: accuracy, states, floors."""
+    figures, run = result["figures"], result["run"]
+    states, overall, answered = figures["states"], figures["overall"], figures["answered"]
+    say(f"{run['model']}, {run['setting']}, on {result['release']['name']}: {told(overall)}", quiet=quiet)
+    if states["unscored"] or states["failed"]:
+        say(
+            f"  scored {states['scored']}, unscored {states['unscored']}, failed {states['failed']};"
+            f" of those scored {told(answered)}",
+            quiet=quiet,
+        )
+    if figures["orders"]:
+        say(
+            f"  the same option in all {figures['orders']['count']} orders: {told(figures['orders']['same'])}",
+            quiet=quiet,
+        )
+    for name, floor in figures["baselines"].items():
+        say(f"  {name:<10}{told(floor) if floor else 'not possible: this release has no memories'}", quiet=quiet)
+    say(
+        f"  chance {figures['chance']:.1%}; found with 80 % power from {figures['chance'] + figures['detectable']:.1%}",
+        quiet=quiet,
+    )
+
+
+def told(share: Mapping[str, Any]) -> str:
+    """A share for people: rate, Wilson's interval, counts."""
+    if share["rate"] is None:
+        return "none"
+    return f"{share['rate']:.1%} [{share['low']:.1%}, {share['high']:.1%}] ({share['hits']} of {share['items']})"

@@ -1,0 +1,121 @@
+"""Asking a model which option a character chose, and what became of every question.
+
+One request a question and order, all side by side through the journal; items are matched by id. A reply
+that holds the asked-for JSON counts by its schema, any other is read strictly (``parsing``); one that
+was cut off or declined is unscored, none at all failed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluators.protocols.bench import Bench, Question, diamonds_of
+from evaluators.protocols.prompting import MAX_TOKENS, Excerpt, Excerpts, choice_request, original, shown
+from evaluators.scoring.parsing import State, read_choice
+from models.backends import BackendSettings, run
+from models.request import Chain, Reply, Request
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one request: ``choice`` is the released letter of the option, whatever place it was shown in."""
+
+    order: int
+    state: State
+    choice: str | None
+    how: str = ""
+    reason: str = ""
+    reply: str = ""
+    served_by: str | None = None
+
+
+@dataclass(frozen=True)
+class How:
+    """How questions are asked: the setting's name, how many orders of the options, room for a reply in tokens."""
+
+    setting: str
+    orders: int = 1
+    max_tokens: int = MAX_TOKENS
+
+
+def ask_model(
+    bench: Bench, retrieved: Mapping[str, Excerpts], how: How, settings: BackendSettings
+) -> dict[str, list[Outcome]]:
+    """Question -> its outcomes, one an order. Raises as ``models.backends.run`` does; the journal keeps replies."""
+    asked = [(question, order) for question in bench.questions for order in range(how.orders)]
+    starts = [functools.partial(_one, bench, question, how, retrieved[question.id], order) for question, order in asked]
+    found: dict[str, list[Outcome]] = {question.id: [] for question in bench.questions}
+    for (question, order), reply in zip(asked, run(starts, settings, rows=len(starts)), strict=True):
+        found[question.id].append(outcome(question, order, reply))
+    return found
+
+
+def _one(bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int) -> Chain[Reply]:
+    request: Request = choice_request(bench, question, how.setting, excerpts, order, how.max_tokens)
+    return (yield request)
+
+
+def outcome(question: Question, order: int, reply: Reply) -> Outcome:
+    """What a reply to a question comes to."""
+    if reply.status == "answered":
+        chosen, state, how, reason = reply.answer["choice"], "scored", "schema", ""
+    elif reply.status in ("unparsable", "invalid"):
+        read = read_choice(reply.text, *shown(question, order))
+        chosen, state, how, reason = read.letter, "scored" if read.letter else "unscored", read.how, read.reason
+    else:
+        chosen, state, how = None, "failed" if reply.status == "failed" else "unscored", ""
+        reason = f"{reply.status}: {reply.reason}" if reply.reason else reply.status
+    choice = original(question, chosen, order) if chosen else None
+    return Outcome(order, state, choice, how, reason, reply.text, reply.model)  # type: ignore[arg-type]
+
+
+def outcomes_of(answers: Mapping[str, str], orders: int) -> dict[str, list[Outcome]]:
+    """A baseline's answers as outcomes; it reads no order, so every order gives the same."""
+    return {
+        name: [Outcome(order, "scored", letter, "offline") for order in range(orders)]
+        for name, letter in answers.items()
+    }
+
+
+def items(
+    bench: Bench,
+    keys: Mapping[str, str],
+    retrieved: Mapping[str, Excerpts],
+    outcomes: Mapping[str, Sequence[Outcome]],
+) -> list[dict[str, Any]]:
+    """One record a question: what was asked, retrieved and answered, and the key; the first order counts."""
+    texts = {memory.id: memory.text for own in bench.memories.values() for memory in own}
+    made = []
+    for question in bench.questions:
+        first, gold = outcomes[question.id][0], keys[question.id]
+        made.append(
+            {
+                "question_id": question.id,
+                "character_id": question.character_id,
+                "scenario_id": question.scenario_id,
+                "stage": question.stage,
+                "diamonds": diamonds_of(bench.scenarios[question.scenario_id]),
+                "options": len(question.labels),
+                "gold": gold,
+                "state": first.state,
+                "choice": first.choice,
+                "correct": first.choice == gold,
+                "how": first.how,
+                "reason": first.reason,
+                "reply": first.reply,
+                "eligible": len(bench.eligible(question)),
+                "memories": [memory_record(excerpt, texts) for excerpt in retrieved[question.id]],
+                "orders": [{"order": o.order, "state": o.state, "choice": o.choice} for o in outcomes[question.id]],
+            }
+        )
+    return made
+
+
+def memory_record(excerpt: Excerpt, texts: Mapping[str, str]) -> dict[str, Any]:
+    """What was retrieved; its text only where it is not the released narrative."""
+    score = None if excerpt.score is None else round(excerpt.score, 6)
+    text = None if texts.get(excerpt.memory_id) == excerpt.text else excerpt.text
+    return {"id": excerpt.memory_id, "score": score, "text": text}

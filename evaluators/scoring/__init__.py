@@ -1,0 +1,1 @@
+"""What answers come to: parsing, statistics, comparison, result files."""

@@ -1,0 +1,137 @@
+"""Runs on the same questions, side by side: which is better, and how sure is that.
+
+    python -m evaluators compare result-a.json result-b.json
+
+Differences are paired by question id, on the questions both runs asked: McNemar's exact test, an interval
+from resampled scenarios, and the smallest difference these runs could have shown. Agreement counts the same
+choice, right or wrong (HEART-BENCH appendix E). Rank correlations between settings are over the models
+that both settings were run with (4.2); for fewer than three there is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from evaluators.protocols.choice import told
+from evaluators.scoring.results import Result, names, read_results
+from evaluators.scoring.statistics import agreement, paired, spearman
+from schemas.command import DONE, print_json, say
+from schemas.errors import RequestError
+
+HELP = "compare runs on the same release: differences, agreement, rank correlation"
+EXAMPLE = "python -m evaluators compare build/evaluations/heart@0.1.0/*.json"
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``compare``."""
+    made.add_argument("results", nargs="+", type=Path, metavar="RESULT", help="files that `choice` wrote")
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """The verb."""
+    if len(parsed.results) < 2:
+        raise RequestError("one result", expected="two or more", mend="Name the results to compare")
+    results = read_results(parsed.results)
+    document = comparison(results, parsed.seed)
+    if parsed.json:
+        print_json(document)
+    else:
+        _tell(document, parsed.quiet)
+    return DONE
+
+
+def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
+    """Everything that results say of one another. Raises RequestError for two without a common question."""
+    called = names(results)
+    runs = [
+        {"name": name, "model": result["run"]["model"], "setting": result["run"]["setting"], **result["figures"]}
+        for name, result in zip(called, results, strict=True)
+    ]
+    return {
+        "release": results[0]["release"],
+        "runs": [{key: one[key] for key in ("name", "model", "setting", "questions", "overall")} for one in runs],
+        "pairs": [
+            {"first": called[one], "second": called[two], **_pair(results[one], results[two], called[two], seed)}
+            for one, two in combinations(range(len(results)), 2)
+        ],
+        "floors": [_floor(result, name, seed) for name, result in zip(called, results, strict=True)],
+        "agreement": matrix(results),
+        "settings": between_settings(results),
+    }
+
+
+def matrix(results: Sequence[Result]) -> list[list[dict[str, Any]]]:
+    """Agreement of every run with every other, and the number of questions that both answered."""
+    return [[_agree(one, two) for two in results] for one in results]
+
+
+def between_settings(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Spearman's rank correlation of the models' accuracies between each two settings."""
+    accuracy: dict[str, dict[str, float]] = {}
+    for result in results:
+        accuracy.setdefault(result["run"]["setting"], {})[result["run"]["model"]] = result["figures"]["overall"]["rate"]
+    made = []
+    for one, two in combinations(accuracy, 2):
+        both = sorted(accuracy[one].keys() & accuracy[two].keys())
+        rho = spearman([accuracy[one][name] for name in both], [accuracy[two][name] for name in both])
+        made.append({"first": one, "second": two, "models": len(both), "rho": rho})
+    return made
+
+
+def _pair(one: Result, two: Result, name: str, seed: int) -> dict[str, Any]:
+    first = {item["question_id"]: item for item in one["items"]}
+    second = {item["question_id"]: item for item in two["items"]}
+    both = [key for key in first if key in second]
+    if not both:
+        raise RequestError("no common question", name, mend="Compare runs with the same --limit and --seed")
+    groups = [first[key]["scenario_id"] for key in both]
+    return asdict(paired([first[k]["correct"] for k in both], [second[k]["correct"] for k in both], groups, seed))
+
+
+def _floor(result: Result, name: str, seed: int) -> dict[str, Any]:
+    """A run against the best of its baselines."""
+    rates = {floor: share["rate"] for floor, share in result["figures"]["baselines"].items() if share}
+    best = max(rates, key=lambda floor: (rates[floor], floor))
+    items, answers = result["items"], result["baselines"][best]
+    right = [answers[item["question_id"]] == item["gold"] for item in items]
+    groups = [item["scenario_id"] for item in items]
+    return {
+        "name": name,
+        "baseline": best,
+        **asdict(paired(right, [item["correct"] for item in items], groups, seed)),
+    }
+
+
+def _agree(one: Result, two: Result) -> dict[str, Any]:
+    first = {item["question_id"]: item["choice"] for item in one["items"]}
+    second = {item["question_id"]: item["choice"] for item in two["items"]}
+    both = [key for key in first if key in second]
+    rate, items = agreement([first[key] for key in both], [second[key] for key in both])
+    return {"rate": rate, "items": items}
+
+
+def _tell(document: dict[str, Any], quiet: bool) -> None:
+    say(f"{document['release']['name']}, content {document['release']['content_digest'][:16]}", quiet=quiet)
+    for one in document["runs"]:
+        say(f"  {one['name']:<40} {told(one['overall'])}", quiet=quiet)
+    say("differences (second minus first)", quiet=quiet)
+    for pair in document["pairs"]:
+        say(f"  {pair['second']} against {pair['first']}: {difference_told(pair)}", quiet=quiet)
+    for floor in document["floors"]:
+        say(f"  {floor['name']} against its best baseline, {floor['baseline']}: {difference_told(floor)}", quiet=quiet)
+    for pair in document["settings"]:
+        rho = "none, fewer than 3 models" if pair["rho"] is None else f"{pair['rho']:.3f}"
+        say(f"  rank correlation {pair['first']} and {pair['second']} over {pair['models']} models: {rho}", quiet=quiet)
+
+
+def difference_told(pair: dict[str, Any]) -> str:
+    """A paired difference for people."""
+    return (
+        f"{100 * pair['difference']:+.1f} points [{100 * pair['low']:+.1f}, {100 * pair['high']:+.1f}],"
+        f" p {pair['p']:.2g}, {pair['items']} questions; detectable from {100 * pair['detectable']:.1f} points"
+    )

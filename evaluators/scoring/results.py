@@ -1,0 +1,147 @@
+"""Results as files: one JSON document a run, checked when written and when read.
+
+Its form is ``result.schema.json``. It carries the digest of the release's content; results of different
+content are never put in one table. Figures are made again from the answers on reading: a file whose
+figures do not follow from its items is refused. No clock and no path is in it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evaluators.scoring.figures import summary
+from releases import Release
+from schemas.errors import RequestError
+from schemas.rows import write_whole
+from schemas.version import package_version
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+RESULT_VERSION = 1
+
+Result = dict[str, Any]
+
+_SCHEMA = Path(__file__).with_name("result.schema.json")
+
+
+def head(release: Release, kind: str, run: Mapping[str, Any]) -> Result:
+    """The beginning of a result: of which release, and how it was made."""
+    return {
+        "result_version": RESULT_VERSION,
+        "kind": kind,
+        "release": {"name": str(release.name), "digest": release.digest, "content_digest": release.content_digest},
+        "evaluated_by": package_version(),
+        "run": dict(run),
+    }
+
+
+def write_result(path: Path, result: Result) -> None:
+    """Write a result whole. Raises ValueError for one that has not the form."""
+    problems = _problems(result)
+    if problems:
+        raise ValueError(f"result without its form: {problems[0]}")
+    write_whole(path, [orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+
+
+def read_result(path: Path) -> Result:
+    """A result. Raises RequestError for what is none, comes from newer code, or was edited."""
+    try:
+        document = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise RequestError("missing result", path, mend="Check the path, or run: python -m evaluators choice") from None
+    except IsADirectoryError:
+        raise RequestError("a folder instead of a result", path, mend="Name the files in it") from None
+    except orjson.JSONDecodeError as error:
+        raise RequestError("malformed JSON", path, expected=str(error), mend="Run the evaluation again") from None
+    version = document.get("result_version") if isinstance(document, dict) else None
+    if isinstance(version, int) and version > RESULT_VERSION:
+        raise RequestError(
+            "result from a newer version", path, expected=f"version {RESULT_VERSION}, found {version}",
+            mend="Update this package",
+        )  # fmt: skip
+    problems = _problems(document)
+    if problems:
+        raise RequestError("not a result", path, expected=problems[0], mend="Run the evaluation again")
+    if document["kind"] == "choice":
+        _check_figures(document, path)
+    return document  # type: ignore[no-any-return]
+
+
+def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
+    """Results of one content. Raises RequestError when they are of different contents, or of another kind."""
+    found = [read_result(path) for path in paths]
+    for path, result in zip(paths, found, strict=True):
+        if result["kind"] != kind:
+            raise RequestError(
+                f"a result of `{result['kind']}`",
+                path,
+                expected=f"one that `{kind}` wrote",
+                mend="Leave it out; its figures stand in the file",
+            )
+        first = found[0]["release"]
+        if result["release"]["content_digest"] != first["content_digest"]:
+            raise RequestError(
+                "results of different releases",
+                path,
+                expected=f"{first['name']} with content {first['content_digest'][:16]}, found"
+                f" {result['release']['name']} with {result['release']['content_digest'][:16]}",
+                mend="Figures of different content are not comparable: evaluate the same release",
+            )
+    return found
+
+
+def names(results: Sequence[Result]) -> list[str]:
+    """A short name for each run: model and setting, and what else tells them apart."""
+    made = [f"{result['run']['model']}, {result['run']['setting']}" for result in results]
+    for detail in ("k", "embedder", "manager", "orders", "limit", "seed"):
+        if len(set(made)) == len(made):
+            break
+        made = [
+            f"{name}, {detail} {result['run'][detail]}" if made.count(name) > 1 else name
+            for name, result in zip(made, results, strict=True)
+        ]
+    seen: dict[str, int] = {}
+    for place, name in enumerate(made):
+        seen[name] = seen.get(name, 0) + 1
+        made[place] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return made
+
+
+def demand_release(release: Release, result: Result) -> None:
+    """Raises RequestError when a release is not the one a result is of."""
+    if release.content_digest != result["release"]["content_digest"]:
+        raise RequestError(
+            "results of another release",
+            release.name,
+            expected=f"content {result['release']['content_digest'][:16]}, found {release.content_digest[:16]}",
+            mend="Name the release that was evaluated with --release",
+        )
+
+
+def _check_figures(document: Result, path: Path) -> None:
+    fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"])))
+    for name, value in fresh.items():
+        if document["figures"].get(name) != value:
+            raise RequestError(
+                "figures do not follow from the items", path, field=name, mend="Run the evaluation again"
+            )
+
+
+def _problems(document: Any) -> list[str]:
+    return [
+        f"{'/'.join(map(str, error.instance_path)) or 'document'}: {error.message[:200]}"
+        for error in _validator().iter_errors(document)
+    ]
+
+
+@functools.cache
+def _validator() -> jsonschema_rs.Draft202012Validator:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft202012Validator(orjson.loads(_SCHEMA.read_bytes()))

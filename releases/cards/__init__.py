@@ -1,0 +1,1 @@
+"""What a release says of itself: card, figures, front matter, Croissant description."""
