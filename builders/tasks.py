@@ -86,7 +86,9 @@ def _preference(name: str, domains: Sequence[str], where: str) -> Row:
     """A preference type of a task, resolved to its domains. Raises RequestError where none of them has it."""
     resolved = [{"domain": domain, "preference": name} for domain in domains if name in catalogue()[domain].types]
     if not resolved:
-        raise unknown("preference type", name, [each for domain in domains for each in catalogue()[domain].types], where)
+        raise unknown(
+            "preference type", name, [each for domain in domains for each in catalogue()[domain].types], where
+        )
     return {"name": name, "resolved": resolved}
 
 

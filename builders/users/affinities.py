@@ -46,10 +46,7 @@ def affinity_rows(chosen: Chosen) -> list[Row]:
 
 def interaction_rows(chosen: Chosen, rng: Random) -> list[Row]:
     """The column ``interactions``: in each domain a summary that names the user's own values."""
-    return [
-        {"domain": domain.name, "summary": _summary(domain, chosen, rng)}
-        for domain in catalogue().values()
-    ]
+    return [{"domain": domain.name, "summary": _summary(domain, chosen, rng)} for domain in catalogue().values()]
 
 
 def _summary(domain: Domain, chosen: Chosen, rng: Random) -> str:
