@@ -42,7 +42,7 @@ class Task:
 
 @functools.cache
 def load_tasks(single: Path = SINGLE, several: Path = SEVERAL) -> tuple[Task, ...]:
-    """All tasks, single-domain ones first. Raises RequestError naming file, task and field for one that does not hold."""
+    """All tasks, single-domain ones first. Raises RequestError naming file, task and field of a faulty one."""
     return (*_single(single), *_several(several))
 
 

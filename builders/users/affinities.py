@@ -60,7 +60,7 @@ def listed(values: Sequence[str]) -> str:
 
 
 def draw_interests(person: Person, rng: Random) -> list[Row]:
-    """The column ``interests``: which domains are on, by the shares of the strata and what shifts them; at least one."""
+    """The column ``interests``: which domains are on, by share and traits; at least one is."""
     chances = {
         name: settings["share"] + sum(points for trait, points in settings.items() if trait in person.traits)
         for name, settings in strata()["domains"].items()
