@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 # Re-exported until all callers import them from schemas.records.
 from schemas.records import record_names as record_names
+from schemas.records import record_path, term_between
 from schemas.records import record_schema as record_schema
 from schemas.records import resolved as resolved
-from schemas.records import term_between
 from schemas.records import term_ids as term_ids
 from schemas.records import vocabulary as vocabulary
 
@@ -61,6 +61,11 @@ class Table:
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the rows."""
         return record_schema(self.record, self.home)
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the record is a shipped one, whose rules and figures apply; a folder's own record has none."""
+        return self.home is None or not record_path(self.record, self.home).is_relative_to(self.home)
 
     def row_id(self, row: Mapping[str, Any]) -> str:
         """The values of the key columns, joined with ``/``."""
