@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 # Re-exported until all callers import them from schemas.records.
 from schemas.records import record_names as record_names
-from schemas.records import record_path, term_between
+from schemas.records import record_path
 from schemas.records import record_schema as record_schema
 from schemas.records import resolved as resolved
 from schemas.records import term_ids as term_ids
@@ -102,11 +102,3 @@ class Link:
 
     def __str__(self) -> str:
         return f"{self.table}.{self.field} -> {self.to_table}.{self.target}"
-
-
-def memory_stage(age: int) -> Mapping[str, Any]:
-    """The memory stage (Table 8) of an age in years. Raises ValueError outside 6 to 50."""
-    found = term_between(vocabulary("memory_stages"), age)
-    if found is None:
-        raise ValueError(f"no memory stage for age {age}: expected 6 to 50")
-    return found
