@@ -3,11 +3,11 @@
 from collections import Counter
 
 import pytest
-from builders.pipeline.streams import Streams
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audits.evenness import evenness
+from builders.pipeline.streams import Streams
 from builders.situations import menus, situations_of
 from builders.tasks import load_tasks
 from builders.users import catalogue as catalogue_module
