@@ -1,39 +1,36 @@
 """Is the text good? Rows in, findings out. Pure: audits never edit.
 
-``audit`` runs every audit of a table over its rows; ``python -m audits`` is its command.
+``audit`` runs every audit of a table over its rows; ``python -m audits`` is its command. Which audits a table
+gets, its benchmark says (``audits.tables``).
 
-- ``patterns/*.toml``  criteria as data: expressions with their hits and misses
-- ``rules/*.toml``     the codes that are computed: rule, source, a hit and a miss each
-- ``memories``, ``scenarios``, ``decisions``, ``users``  one a table
-- ``duplicates``, ``evenness``, ``diversity``, ``shortcuts``  one a method
-- ``deep``             the same questions, asked of a model
+- ``patterns/``    what is looked for in words: expressions with their hits and misses
+- ``rules/``       the codes that are computed: rule, source, a hit and a miss each
+- ``checks/``      format, and a module a kind of record: memories, scenarios, decisions, users
+- ``duplicates/``, ``shortcuts/``, ``evenness``, ``diversity``  one a method
+- ``llm_judge``    the same questions, asked of a model
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from itertools import chain
 
-from audits.subjects import TEXT_OF, Subject
-from schemas.errors import unknown
+from audits.subjects import Subject, subjects
 from schemas.findings import Finding, in_order
-from schemas.tables import Row
+from schemas.tables import Row, Table
 
 Related = Mapping[str, Sequence[Row]]
 Part = Callable[[], list[Finding]]
-
-TABLES = ("decisions", "memories", "scenarios", "users")
-"""The tables that have audits."""
 
 _CHUNK = 1_000
 
 
 def audit(
-    table: str,
+    table: Table | str,
     rows: Sequence[Row],
     related: Related | None = None,
     only: Collection[str] | None = None,
@@ -41,72 +38,68 @@ def audit(
 ) -> list[Finding]:
     """Everything that is wrong with the rows of a table, in the order of ``schemas.findings.in_order``.
 
-    ``related`` holds rows of other tables the audits may need: "ledgers" and "characters" for
-    memories. ``only`` keeps findings of these codes, or of whole families ("perspective").
-    ``processes`` changes the speed and nothing else. Raises RequestError for a table without audits
-    and for a code that no audit of the table raises.
+    ``related`` holds rows of the tables that the audits look things up in (``Table.reads``), by name.
+    ``only`` keeps findings of these codes, or of whole families ("perspective"). ``processes`` changes the
+    speed and nothing else. Raises RequestError for a table without audits and for a code that no audit of
+    the table raises.
     """
-    from audits.codes import select
+    from audits.checks.row_format import absent_columns
+    from audits.codes import select, stretches
+    from audits.derived import completed
+    from audits.overlaps import merged
+    from audits.tables import audited
 
-    wanted = select(check_table(table), only)
-    found = _by_row(table, rows, related or {}, wanted, processes)
-    if table != "users" and "format.repeated" in wanted:
-        found += _repeated(table, rows)
-    if table == "memories" and "duplicate.semantic" in wanted:
-        from audits.duplicates import near_duplicates
-
-        found += near_duplicates.findings(rows, processes=processes)
-    if table == "scenarios" and wanted & {"coverage.diamonds", "coverage.values"}:
-        from audits.checks import scenarios
-
-        found += scenarios.coverage(rows)
-    return in_order(finding for finding in found if finding.code in wanted)
+    chosen = audited(table)
+    wanted = select(chosen, only)
+    full = completed(chosen, rows)
+    found = [each for each in _by_row(chosen, full, related or {}, wanted, processes) if each.code in wanted]
+    read = subjects(chosen.record, chosen.key, full, 0)
+    found = absent_columns(found, read, chosen.text)
+    found = merged(found, read, stretches())
+    found += [each for each in _of_table(chosen, read, wanted, processes) if each.code in wanted]
+    if chosen.record != chosen.name:
+        found = [replace(each, table=chosen.name) for each in found]
+    return in_order(found)
 
 
-def unjudged(table: str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
-    """What was asked for and could not be judged, a line each: words that are not English, lives without a ledger."""
-    from audits.checks import memories, users
+def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
+    """What was asked for and could not be checked, a line each: words that are not English, lives without a ledger."""
+    from audits.derived import completed
+    from audits.tables import audited, of_record
     from audits.text import language
 
+    chosen = audited(table)
+    rows = completed(chosen, rows)
     lines: list[str] = []
-    field = TEXT_OF.get(table)
-    if field and language.CODE not in wanted:
-        others = language.sorted_out([Subject(table, "", row) for row in rows], field)[1]
+    if "language" in chosen.audits and chosen.text and language.CODE not in wanted:
+        others = language.sorted_out(subjects(chosen.record, chosen.key, rows, 0), chosen.text)[1]
         if others:
-            lines.append(f"{len(others):,} of {len(rows):,} rows are not English: nothing is said of their words")
-    if table == "memories" and any(code.startswith("continuity.") for code in wanted):
-        lines += memories.without_ledger(rows, related.get("ledgers", ()))
-    if table == "users":
-        lines += users.unheld(related, wanted)
+            lines.append(f"words not checked: {len(others):,} of {len(rows):,} rows are not English")
+    for module in of_record(chosen):
+        if hasattr(module, "not_checked"):
+            lines += module.not_checked(rows, related, wanted)
     return lines
 
 
-def check_table(table: str) -> str:
-    """The name of a table that has audits; an unknown one raises with the nearest."""
-    if table not in TABLES:
-        raise unknown("audited table", table, TABLES)
-    return table
+def _of_table(table: Table, read: Sequence[Subject], wanted: frozenset[str], processes: int) -> Iterator[Finding]:
+    """What rows are found for beside one another."""
+    from audits.checks.row_format import repeated_keys
+    from audits.tables import of_record
+
+    if "repeated" in table.audits:
+        yield from repeated_keys(read)
+    if "duplicates" in table.audits and "duplicate.semantic" in wanted:
+        from audits.duplicates import near_duplicates
+
+        scope = near_duplicates.scope_of(table)
+        yield from near_duplicates.findings([dict(each.row) for each in read], processes=processes, scope=scope)
+    for module in of_record(table):
+        if hasattr(module, "coverage"):
+            yield from module.coverage([each.row for each in read])
 
 
-def keys(table: str) -> tuple[str, ...]:
-    """The columns that name a row of an audited table."""
-    from audits.checks import decisions, memories, scenarios
-
-    own = {"decisions": decisions.KEY, "memories": memories.KEY, "scenarios": scenarios.KEY}
-    return own.get(table, ("user_id",))
-
-
-def _repeated(table: str, rows: Sequence[Row]) -> Iterable[Finding]:
-    from audits.checks.row_format import repeated_ids
-    from audits.subjects import subjects
-
-    return repeated_ids(subjects(table, keys(table), rows, 0))
-
-
-def _by_row(table: str, rows: Sequence[Row], related: Related, wanted: frozenset[str], processes: int) -> list[Finding]:
-    if table == "users":
-        judged: list[Finding] = import_module("audits.checks.users").audit(rows, related)
-        return judged
+def _by_row(table: Table, rows: Sequence[Row], related: Related, wanted: frozenset[str], processes: int) -> list[Finding]:
+    """What is found in each row by itself."""
     starts = range(0, len(rows), _CHUNK)
     judge = partial(_judge, table, related, wanted)
     parts = [partial(judge, rows[start : start + _CHUNK], start) for start in starts]
@@ -114,6 +107,26 @@ def _by_row(table: str, rows: Sequence[Row], related: Related, wanted: frozenset
     if count > 1:
         judge([], 0)  # compiles every expression, for all workers
     return list(chain.from_iterable(_forked(parts, count) if count > 1 else (part() for part in parts)))
+
+
+def _judge(table: Table, related: Related, wanted: frozenset[str], rows: Sequence[Row], first: int) -> list[Finding]:
+    from audits.checks import pattern_criteria, row_format
+    from audits.tables import of_record
+    from audits.text import language
+
+    read = subjects(table.record, table.key, rows, first)
+    judged, found = read, []
+    if "format" in table.audits and any(code.startswith("format.") for code in wanted):
+        fields = row_format.fields_of(table)
+        found += [finding for subject in read for finding in row_format.audit(subject, fields, table.text)]
+    if "language" in table.audits and table.text:
+        judged, others = language.sorted_out(read, table.text)
+        found += others.values()
+    if "patterns" in table.audits:
+        found += pattern_criteria.findings(table.record, judged, wanted)
+    for module in of_record(table):
+        found += module.audit(read, judged, related, wanted)
+    return found
 
 
 def _may_fork() -> bool:
@@ -138,10 +151,3 @@ _parts: list[Part] = []
 
 def _part(number: int) -> list[Finding]:
     return _parts[number]()
-
-
-def _judge(table: str, related: Related, wanted: frozenset[str], rows: Sequence[Row], first: int) -> list[Finding]:
-    from audits.checks import decisions, memories, scenarios
-
-    judge = {"decisions": decisions.audit, "memories": memories.audit, "scenarios": scenarios.audit}[table]
-    return judge(rows, related, wanted, first)

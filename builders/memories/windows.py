@@ -101,7 +101,7 @@ def read_part(window: Window) -> Part | None:
             kept["rows"],
             kept["found"],
             kept["repaired"],
-            [Finding(**{**item, "span": item["span"] and tuple(item["span"])}) for item in kept["open"]],
+            [Finding.from_dict(item) for item in kept["open"]],
             [Failure(**item) for item in kept["failures"]],
         )
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
