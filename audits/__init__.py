@@ -91,8 +91,7 @@ def _of_table(table: Table, read: Sequence[Subject], wanted: frozenset[str], pro
     if "duplicates" in table.audits and "duplicate.semantic" in wanted:
         from audits.duplicates import near_duplicates
 
-        scope = near_duplicates.scope_of(table)
-        yield from near_duplicates.findings([dict(each.row) for each in read], processes=processes, scope=scope)
+        yield from near_duplicates.findings([dict(each.row) for each in read], near_duplicates.scope_of(table), processes)
     for module in of_record(table):
         if hasattr(module, "coverage"):
             yield from module.coverage([each.row for each in read])

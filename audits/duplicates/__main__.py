@@ -1,6 +1,6 @@
-"""``python -m audits.duplicates``: see ``audits.duplicates.near_duplicates``."""
+"""``python -m audits.duplicates``: see ``audits.duplicates.command``."""
 
-from audits.duplicates.near_duplicates import main
+from audits.duplicates.command import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

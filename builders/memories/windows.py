@@ -261,7 +261,7 @@ class Room:
         """The findings of rows beside one another and beside those the stage has already."""
         from audits.duplicates import near_duplicates
 
-        return near_duplicates.findings([*self.window.kept, *rows])
+        return near_duplicates.findings([*self.window.kept, *rows], near_duplicates.scope_of("memories"))
 
 
 def _rest(text: str, ids: Sequence[str]) -> Blocks:
