@@ -12,19 +12,22 @@ gets, its benchmark says (``audits.tables``).
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from audits.subjects import Subject, subjects
 from schemas.findings import Finding, in_order
 from schemas.tables import Row, Table
 
+if TYPE_CHECKING:
+    from audits.patterns.criteria import Criterion
+
 Related = Mapping[str, Sequence[Row]]
-Part = Callable[[], list[Finding]]
+Own = Mapping[str, "Criterion"]
+Judge = Callable[[Sequence[Row], int], list[Finding]]
 
 _CHUNK = 1_000
 
@@ -35,13 +38,14 @@ def audit(
     related: Related | None = None,
     only: Collection[str] | None = None,
     processes: int = 1,
+    own: Own | None = None,
 ) -> list[Finding]:
     """Everything that is wrong with the rows of a table, in the order of ``schemas.findings.in_order``.
 
     ``related`` holds rows of the tables that the audits look things up in (``Table.reads``), by name.
     ``only`` keeps findings of these codes, or of whole families ("perspective"). ``processes`` changes the
-    speed and nothing else. Raises RequestError for a table without audits and for a code that no audit of
-    the table raises.
+    speed and nothing else. ``own`` are criteria of a user (``audits.patterns.user_patterns``). Raises
+    RequestError for a table without audits and for a code that no audit of the table raises.
     """
     from audits.checks.row_format import absent_columns
     from audits.codes import select, stretches
@@ -50,15 +54,16 @@ def audit(
     from audits.tables import audited
 
     chosen = audited(table)
-    wanted = select(chosen, only)
+    wanted = select(chosen, only, own or ())
     full = completed(chosen, rows)
-    found = [each for each in _by_row(chosen, full, related or {}, wanted, processes) if each.code in wanted]
+    judge = partial(_judge, chosen, related or {}, wanted, own or {})
+    found = [finding for finding in _by_row(full, judge, processes) if finding.code in wanted]
     read = subjects(chosen.record, chosen.key, full, 0)
     found = absent_columns(found, read, chosen.text)
     found = merged(found, read, stretches())
-    found += [each for each in _of_table(chosen, read, wanted, processes) if each.code in wanted]
+    found += [finding for finding in _of_table(chosen, read, wanted, processes) if finding.code in wanted]
     if chosen.record != chosen.name:
-        found = [replace(each, table=chosen.name) for each in found]
+        found = [replace(finding, table=chosen.name) for finding in found]
     return in_order(found)
 
 
@@ -97,18 +102,18 @@ def _of_table(table: Table, read: Sequence[Subject], wanted: frozenset[str], pro
             yield from module.coverage([each.row for each in read])
 
 
-def _by_row(table: Table, rows: Sequence[Row], related: Related, wanted: frozenset[str], processes: int) -> list[Finding]:
+def _by_row(rows: Sequence[Row], judge: Judge, processes: int) -> list[Finding]:
     """What is found in each row by itself."""
+    from audits.processes import in_order as results
+
     starts = range(0, len(rows), _CHUNK)
-    judge = partial(_judge, table, related, wanted)
     parts = [partial(judge, rows[start : start + _CHUNK], start) for start in starts]
-    count = min(processes, len(parts)) if _may_fork() else 1
-    if count > 1:
-        judge([], 0)  # compiles every expression, for all workers
-    return list(chain.from_iterable(_forked(parts, count) if count > 1 else (part() for part in parts)))
+    return list(chain.from_iterable(results(parts, processes, prepare=partial(judge, [], 0))))
 
 
-def _judge(table: Table, related: Related, wanted: frozenset[str], rows: Sequence[Row], first: int) -> list[Finding]:
+def _judge(
+    table: Table, related: Related, wanted: frozenset[str], own: Own, rows: Sequence[Row], first: int
+) -> list[Finding]:
     from audits.checks import pattern_criteria, row_format
     from audits.tables import of_record
     from audits.text import language
@@ -123,30 +128,8 @@ def _judge(table: Table, related: Related, wanted: frozenset[str], rows: Sequenc
         found += others.values()
     if "patterns" in table.audits:
         found += pattern_criteria.findings(table.record, judged, wanted)
+    if own:
+        found += pattern_criteria.findings(table.record, judged, frozenset(), own=own)
     for module in of_record(table):
         found += module.audit(read, judged, related, wanted)
     return found
-
-
-def _may_fork() -> bool:
-    """Whether workers can be copies of this process: on Linux, where no other thread of it could hold a lock.
-
-    Copies have the rows and the expressions without being sent them, and never run the caller's script again.
-    """
-    return sys.platform == "linux" and threading.active_count() == 1
-
-
-def _forked(parts: Sequence[Part], count: int) -> list[list[Finding]]:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(count, get_context("fork"), initializer=_parts.extend, initargs=(parts,)) as pool:
-        return list(pool.map(_part, range(len(parts))))
-
-
-_parts: list[Part] = []
-"""What a worker was handed when it was made; always empty in the process that makes workers."""
-
-
-def _part(number: int) -> list[Finding]:
-    return _parts[number]()

@@ -130,12 +130,12 @@ def stretches() -> frozenset[str]:
     return frozenset(code.code for code in computed() if code.stretch)
 
 
-def select(table: Table | str, only: Collection[str] | None) -> frozenset[str]:
-    """The codes wanted: all, or those named singly or by family ("perspective").
+def select(table: Table | str, only: Collection[str] | None, own: Collection[str] = ()) -> frozenset[str]:
+    """The codes wanted: all, or those named singly or by family ("perspective"); ``own`` are a user's own codes.
 
     Raises RequestError for one that no audit of the table raises.
     """
-    known = codes(table)
+    known = (*codes(table), *own)
     if only is None:
         return frozenset(known)
     wanted: set[str] = set()
@@ -153,8 +153,7 @@ def document() -> str:
     tables = sorted({code.table for code in computed()} | {c.table for c in criteria().values()})
     for table in tables:
         lines.append(f"## {table}\n")
-        every = {*computed(), *criteria().values()}
-        for code in sorted({each.code for each in every if each.table == table}):
+        for code in sorted({each.code for each in (*computed(), *criteria().values()) if each.table == table}):
             lines += _section(table, code)
     return "\n".join(lines).rstrip() + "\n"
 

@@ -22,6 +22,7 @@ from audits.text.sentences import sentences
 from schemas.findings import Finding
 from schemas.tables import Row
 
+KEY = ("id",)
 NARRATIVE = "content_full"
 SHORTEST, LONGEST = 2_000, 4_500
 CHILD = 12
