@@ -1,6 +1,6 @@
-"""``python -m audits.shortcuts``: see ``audits.shortcuts.shortcuts``."""
+"""``python -m audits.shortcuts``: see ``audits.shortcuts.command``."""
 
-from audits.shortcuts.shortcuts import main
+from audits.shortcuts.command import main
 
 if __name__ == "__main__":
     raise SystemExit(main())
