@@ -49,9 +49,8 @@ def audit(
     """
     from audits.checks.row_format import absent_columns
     from audits.codes import select, stretches
-    from audits.derived import completed
     from audits.overlaps import merged
-    from audits.tables import audited
+    from audits.tables import audited, completed
 
     chosen = audited(table)
     wanted = select(chosen, only, own or ())
@@ -69,8 +68,7 @@ def audit(
 
 def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """What was asked for and could not be checked, a line each: words that are not English, lives without a ledger."""
-    from audits.derived import completed
-    from audits.tables import audited, of_record
+    from audits.tables import audited, completed, of_record
     from audits.text import language
 
     chosen = audited(table)

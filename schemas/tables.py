@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 # Re-exported until all callers import them from schemas.records.
 from schemas.records import record_names as record_names
+from schemas.records import record_path
 from schemas.records import record_schema as record_schema
 from schemas.records import resolved as resolved
-from schemas.records import term_between
 from schemas.records import term_ids as term_ids
 from schemas.records import vocabulary as vocabulary
 
@@ -66,6 +66,11 @@ class Table:
         """The JSON Schema of the rows."""
         return record_schema(self.record, self.home)
 
+    @property
+    def shipped(self) -> bool:
+        """Whether the record is a shipped one, whose rules and figures apply; a folder's own record has none."""
+        return self.home is None or not record_path(self.record, self.home).is_relative_to(self.home)
+
     def row_id(self, row: Mapping[str, Any]) -> str:
         """The values of the key columns, joined with ``/``."""
         return "/".join(str(row.get(column)) for column in self.key)
@@ -101,11 +106,3 @@ class Link:
 
     def __str__(self) -> str:
         return f"{self.table}.{self.field} -> {self.to_table}.{self.target}"
-
-
-def memory_stage(age: int) -> Mapping[str, Any]:
-    """The memory stage (Table 8) of an age in years. Raises ValueError outside 6 to 50."""
-    found = term_between(vocabulary("memory_stages"), age)
-    if found is None:
-        raise ValueError(f"no memory stage for age {age}: expected 6 to 50")
-    return found

@@ -1,7 +1,7 @@
 """What the id, the timeline, the age and the stage of a memory say about each other (``format.*``).
 
 HEART-BENCH Tables 6 and 8, appendix B.2. What a row does not say itself follows from its other columns
-(``audits.derived``); what it does say has to agree with them.
+(``schemas.derived``); what it does say has to agree with them.
 
     python -m audits --benchmark heart --table memories --only format.id format.timeline format.stage
 """
@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from audits.derived import derived
 from audits.subjects import Subject, at_row
+from schemas.derived import derivations
 from schemas.findings import Finding
-from schemas.tables import record_schema, vocabulary
+from schemas.records import record_schema, term_between, vocabulary
 
 YOUNGEST, OLDEST = 6, 50
 
 _TABLE_6 = "HEART-BENCH Table 6"
+_TAGGED = re.compile(r"_(?:[OCEAN]_(?:HIGH|LOW)|NEUTRAL)_")
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 
 
@@ -43,18 +43,18 @@ def _id(subject: Subject) -> Iterator[Finding]:
     identifier, character = subject.row.get("id"), subject.text("character_id")
     if not isinstance(identifier, str) or not identifier:
         return
-    if not re.search(_column("id")["pattern"], identifier):
-        message = "no memory id: two numbers, that of the character and that of the memory, and no archetype"
+    if not re.search(record_schema("memories")["properties"]["id"]["pattern"], identifier):
+        message = "not a memory id" + ("; the id carries an archetype" if _TAGGED.search(identifier) else "")
         yield at_row(subject, "format.id", "error", message, "id", identifier, _TABLE_6)
-    elif character and character != derived(_column("character_id"), subject.row):
+    elif character and character != derivations("memories")["character_id"].value(identifier):
         yield at_row(subject, "format.id", "error", f"the id is not one of {character}", "id", identifier, _TABLE_6)
 
 
 def _timeline(subject: Subject, age: int) -> Iterator[Finding]:
-    timeline, stage = subject.text("timeline"), _stage(age)
-    wanted = f"{stage['label']} ({age})"
-    if not timeline:
+    timeline, stage = subject.text("timeline"), term_between(vocabulary("memory_stages"), age)
+    if not timeline or stage is None:
         return
+    wanted = f"{stage['label']} ({age})"
     if timeline != wanted:
         read = _TIMELINE.fullmatch(timeline)
         what = "another form" if read is None else "another age" if int(read[2]) != age else "another stage"
@@ -63,11 +63,3 @@ def _timeline(subject: Subject, age: int) -> Iterator[Finding]:
     if subject.text("stage") not in ("", stage["id"]):
         message = f"expected {stage['id']} at {age}"
         yield at_row(subject, "format.stage", "error", message, "stage", subject.text("stage"), "HEART-BENCH Table 8")
-
-
-def _stage(age: int) -> Any:
-    return next(stage for stage in vocabulary("memory_stages") if stage["from_age"] <= age <= stage["to_age"])
-
-
-def _column(name: str) -> Any:
-    return record_schema("memories")["properties"][name]

@@ -10,9 +10,9 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from audits.derived import completed
 from audits.duplicates.near_duplicates import THRESHOLD, Scope, findings
 from audits.own_rows import add_rows, rows_of
+from audits.tables import completed
 from schemas import command
 from schemas.benchmarks import Benchmark, benchmark
 from schemas.errors import RequestError, unknown
