@@ -94,7 +94,9 @@ def _of_table(table: Table, read: Sequence[Subject], wanted: frozenset[str], pro
     if "duplicates" in table.audits and "duplicate.semantic" in wanted:
         from audits.duplicates import near_duplicates
 
-        yield from near_duplicates.findings([dict(each.row) for each in read], near_duplicates.scope_of(table), processes)
+        yield from near_duplicates.findings(
+            [dict(each.row) for each in read], near_duplicates.scope_of(table), processes
+        )
     for module in of_record(table):
         if hasattr(module, "coverage"):
             yield from module.coverage([each.row for each in read])

@@ -97,7 +97,10 @@ def computed() -> tuple[Code, ...]:
     found: list[Code] = []
     for path in [_HERE / file for file in _FILES]:
         document = tomllib.loads(path.read_text("utf-8"))
-        found += [_code({"audit": document.get("audit", document["table"]), **entry}, document["table"]) for entry in document["codes"]]
+        found += [
+            _code({"audit": document.get("audit", document["table"]), **entry}, document["table"])
+            for entry in document["codes"]
+        ]
     return tuple(found)
 
 
@@ -153,7 +156,8 @@ def document() -> str:
     tables = sorted({code.table for code in computed()} | {c.table for c in criteria().values()})
     for table in tables:
         lines.append(f"## {table}\n")
-        for code in sorted({each.code for each in (*computed(), *criteria().values()) if each.table == table}):
+        own = {code.code for code in computed() if code.table == table}
+        for code in sorted(own | {criterion.code for criterion in criteria().values() if criterion.table == table}):
             lines += _section(table, code)
     return "\n".join(lines).rstrip() + "\n"
 

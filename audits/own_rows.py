@@ -32,7 +32,7 @@ def rows_of(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
 
 
 def readable_rows(path: Path, table: str) -> tuple[Sequence[Row], list[Finding]]:
-    """The rows of a file, and ``format.line`` for each line that is none. Raises RequestError for a file without rows."""
+    """The rows of a file, and ``format.line`` for each line that is none. Raises RequestError where all are."""
     rows: list[Row] = []
     broken: list[tuple[int, RequestError]] = []
     for number, row in lines_jsonl(path):

@@ -44,9 +44,7 @@ def lines(findings: Sequence[Finding], rows: Sequence[Row], table: Table) -> Ite
     yield _summary(findings, len(rows), table.name)
 
 
-def _alien(
-    missing: Sequence[Finding], rows: Sequence[Row], named: Mapping[str, Row], table: Table
-) -> Iterator[str]:
+def _alien(missing: Sequence[Finding], rows: Sequence[Row], named: Mapping[str, Row], table: Table) -> Iterator[str]:
     """The columns that rows without their text have instead: one of them may well be it."""
     ids = {finding.row_id for finding in missing if finding.field == table.text}
     without = rows if WHOLE_TABLE in ids else [named.get(row_id, {}) for row_id in ids]
@@ -114,7 +112,7 @@ def _flat(text: str) -> str:
 def _summary(findings: Sequence[Finding], total: int, table: str) -> str:
     if not findings:
         return f"{counted(total, 'row')} of {table}: nothing found"
-    counts = Counter(finding.severity for finding in findings)
+    counts = Counter(str(finding.severity) for finding in findings)
     shown = ", ".join(counted(counts[kind], kind) for kind in _ORDER if counts[kind])
     bad = len({finding.row_id for finding in findings if finding.severity != "note"} - {WHOLE_TABLE})
     return f"{counted(total, 'row')} of {table}: {shown}; {counted(bad, 'row')} to fix. Codes: docs/codes.md"

@@ -53,4 +53,6 @@ def of_record(table: Table) -> list[ModuleType]:
 def completed(table: Table, rows: Sequence[Row]) -> Sequence[Row]:
     """The rows with the columns that follow from others (``schemas.derived``), in place of null, too."""
     columns = derivations(table.record, table.home)
+    if not columns:
+        return rows
     return [derived({k: v for k, v in row.items() if v is not None or k not in columns}, table) for row in rows]

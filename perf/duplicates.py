@@ -69,8 +69,7 @@ def ours(workers: int) -> harness.Case:
     """``audits.duplicates`` as its command runs it, windows side by side."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        from audits.duplicates.neighbours import cosine_pairs
-        from audits.duplicates.neighbours import one_blas_thread
+        from audits.duplicates.neighbours import cosine_pairs, one_blas_thread
         from audits.duplicates.tfidf import spread
 
         windows = corpus(arguments)

@@ -254,7 +254,11 @@ def test_the_report_shows_the_words_an_option_must_not_have(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("heart", "no rows of heart"), ("personalens-published", "benchmark personalens-published has no questions: add [questions]")]
+    ("name", "message"),
+    [
+        ("heart", "no rows of heart"),
+        ("personalens-published", "benchmark personalens-published has no questions: add [questions]"),
+    ],
 )
 def test_a_benchmark_without_questions_exits_2(name, message, tmp_path, capsys):
     assert command.main(["--benchmark", name, "--workspace", str(tmp_path)]) == 2

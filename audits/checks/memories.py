@@ -66,9 +66,7 @@ def audit(
     return found + _of_words(judged, known, wanted, families)
 
 
-def not_checked(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]
-) -> Iterator[str]:
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
     """A line where there are characters without a ledger to compare their memories with."""
     if not any(code.startswith("continuity.") for code in wanted):
         return

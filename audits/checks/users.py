@@ -93,9 +93,7 @@ def audit(
     return [finding for subject in read for finding in _user(subject, menu)]
 
 
-def not_checked(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]
-) -> Iterator[str]:
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
     """What of the wanted codes was not looked for, and why: one line each."""
     if "preference.spelling" in wanted and not related.get("preferences"):
         fix = "name a --workspace or --release that has them"

@@ -1,7 +1,7 @@
 """The command that finds rows which tell the same text again, in a field, window and threshold of one's choice.
 
-    python -m audits.duplicates --benchmark heart --json
-    python -m audits.duplicates --benchmark heart --rows mine.jsonl --window character_id --field content_full
+python -m audits.duplicates --benchmark heart --json
+python -m audits.duplicates --benchmark heart --rows mine.jsonl --window character_id --field content_full
 """
 
 from __future__ import annotations

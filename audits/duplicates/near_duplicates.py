@@ -117,7 +117,7 @@ def _copies(window: Sequence[Subject], pairs: Sequence[tuple[int, int, float]], 
 
 
 def _rank(subject: Subject) -> tuple[float, float, str]:
-    """Lowest for the row to keep: the earlier, then the more intense, then the lower id; what is not known comes last."""
+    """Lowest for the row to keep: the earlier, then the more intense, then the lower id; unknown comes last."""
     return _or_last(subject.number(_AGE)), _or_last(subject.number(_INTENSITY), -1), subject.id
 
 

@@ -1,6 +1,6 @@
 """The command that says whether questions can be answered without what they ask about.
 
-    python -m audits.shortcuts --benchmark heart-published --json
+python -m audits.shortcuts --benchmark heart-published --json
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be counted of questions: letters, lengths, distractors, opposites, who speaks; and how often a guess is right.
+"""What can be counted of questions: letters, lengths, distractors, opposites, who speaks, how often a guess is right.
 
 Rates stand beside their level by chance and a 95 % interval that allows for questions sharing a scenario
 (``audits.shortcuts.rates``). HEART-BENCH 3.4 and appendix D.3; the command is ``python -m audits.shortcuts``.

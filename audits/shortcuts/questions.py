@@ -57,13 +57,18 @@ def questions(mcqs: Iterable[Row], keys: Iterable[Row], decisions: Iterable[Row]
 def _question(row: Row, keys: Mapping[str, Row], decided: Iterable[str]) -> Question:
     name = row["question_id"]
     if name not in keys:
-        raise RequestError("question without a key", "the table of keys", row=name, mend="Build or import both tables together")
+        raise RequestError(
+            "question without a key", "the table of keys", row=name, mend="Build or import both tables together"
+        )
     key = keys[name]
     labels = tuple(option["label"] for option in row["options"])
     sources = {source["label"]: source["character_id"] for source in key["sources"]}
     if set(labels) != sources.keys() or key["answer"] not in sources:
         raise RequestError(
-            "key of another question", "the table of keys", row=name, expected=f"answer and sources for {', '.join(labels)}"
+            "key of another question",
+            "the table of keys",
+            row=name,
+            expected=f"answer and sources for {', '.join(labels)}",
         )
     offered = {*decided, *sources.values()} - {row["character_id"]}
     return Question(
