@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from audits import audit
-from audits.__main__ import main
+from audits.command import main
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 STORY = SOUND["content_full"]

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from audits import audit, not_checked
-from audits.__main__ import main
 from audits.codes import select
+from audits.command import main
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 OTHERS = {

@@ -7,8 +7,8 @@ import pytest
 from benchmark_samples import CARD
 
 from audits import audit, not_checked
-from audits.__main__ import main
 from audits.codes import codes
+from audits.command import main
 from audits.tables import GENERAL, of_record
 from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError

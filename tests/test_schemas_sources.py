@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audits import diversity, evenness
-from audits.__main__ import main as audits
+from audits.command import main as audits
 from audits.duplicates import command as duplicates
 from audits.shortcuts import command as shortcuts
 from schemas.benchmarks import benchmark

@@ -1,6 +1,6 @@
 """``python -m audits.duplicates``: see ``audits.duplicates.command``."""
 
-from audits.duplicates.command import main
+from schemas.starting import start
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(start("audits.duplicates.command"))

@@ -1,6 +1,6 @@
 """``python -m audits.shortcuts``: see ``audits.shortcuts.command``."""
 
-from audits.shortcuts.command import main
+from schemas.starting import start
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(start("audits.shortcuts.command"))
