@@ -103,7 +103,7 @@ def read_part(window: Window) -> Part | None:
             kept["rows"],
             kept["found"],
             kept["repaired"],
-            [Finding(**{**item, "span": item["span"] and tuple(item["span"])}) for item in kept["open"]],
+            [Finding.from_dict(item) for item in kept["open"]],
             [Failure(**item) for item in kept["failures"]],
         )
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
@@ -263,7 +263,7 @@ class Room:
         """The findings of rows beside one another and beside those the stage has already."""
         from audits.duplicates import near_duplicates
 
-        return near_duplicates.findings([*self.window.kept, *rows])
+        return near_duplicates.findings([*self.window.kept, *rows], near_duplicates.scope_of("memories"))
 
 
 def _rest(text: str, ids: Sequence[str]) -> Blocks:
