@@ -38,7 +38,8 @@ def audit_table(
     from audits.checks.row_format import absent_columns
     from audits.codes import select, stretches
     from audits.overlaps import merged
-    from audits.tables import audited, completed
+    from audits.tables import audited
+    from schemas.derived import completed
 
     chosen = audited(table)
     wanted = select(chosen, only, own)
@@ -56,8 +57,9 @@ def audit_table(
 
 def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """As ``audits.not_checked``."""
-    from audits.tables import audited, completed, of_record
+    from audits.tables import audited, of_record
     from audits.text import language
+    from schemas.derived import completed
 
     chosen = audited(table)
     rows = completed(chosen, rows)
