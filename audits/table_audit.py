@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from audits.subjects import Subject, subjects
+from schemas.derived import completed
 from schemas.findings import Finding, in_order
 from schemas.tables import Row, Table
 
@@ -39,7 +40,6 @@ def audit_table(
     from audits.codes import select, stretches
     from audits.overlaps import merged
     from audits.tables import audited
-    from schemas.derived import completed
 
     chosen = audited(table)
     wanted = select(chosen, only, own)
@@ -59,7 +59,6 @@ def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wante
     """As ``audits.not_checked``."""
     from audits.tables import audited, of_record
     from audits.text import language
-    from schemas.derived import completed
 
     chosen = audited(table)
     rows = completed(chosen, rows)
