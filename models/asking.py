@@ -7,7 +7,7 @@ request sent, reply recorded, reply used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -20,7 +20,7 @@ from models.journal import Answered, Asked, Journal
 from models.pacing import HopelessError, Pace, StoppedError
 from models.progress import Progress
 from models.request import Reply, Request
-from models.roles import Model
+from models.roles import OFFLINE, Model
 from models.wire import Wired, reply_of, usage_of, wired
 from schemas.command import say
 from schemas.errors import AnamnesisError, MachineError
@@ -65,6 +65,8 @@ class Asking:
         if self.pace.stopped:
             raise StoppedError
         model = self.settings.roles[request.role]
+        if model == OFFLINE:
+            return self.told(request, Reply("answered", request.compose()))
         wire = wired(request, model, self.client.server, model.name not in self._schemaless)
         try:
             message = await self._message(request, model, wire)
@@ -74,6 +76,10 @@ class Asking:
                 return await self.answer(request)
             return Reply("failed", reason=error.reason)
         return self.told(request, reply_of(request, message))
+
+    async def answer_all(self, requests: Sequence[Request]) -> list[Reply]:
+        """The replies to requests that do not wait for each other, in order. Raises as ``answer``."""
+        return await gathered([self.answer(request) for request in requests])
 
     def told(self, request: Request, reply: Reply) -> Reply:
         """Count a reply and show where the run stands."""
@@ -147,6 +153,15 @@ class Asking:
         self.used.add(answered.usage, cost)
         self.used.unmetered += not answered.metered
         self.budget.spend(cost or 0.0)
+
+
+async def gathered(waiting: Sequence[Coroutine[Any, Any, Reply]]) -> list[Reply]:
+    """All results, in order; raises the first error once none is under way any more."""
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return [outcome for outcome in outcomes if isinstance(outcome, Reply)]
 
 
 def asked_of(request: Request, model: Model, wire: Wired, server: str) -> Asked:

@@ -14,17 +14,19 @@ from __future__ import annotations
 import asyncio
 import datetime
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from models import journal
-from models.asking import Asking, answered_by, asked_of, hopeless
+from models.asking import Asking, answered_by, asked_of, gathered, hopeless
 from models.client import Received, UnansweredError
 from models.journal import Asked
 from models.pacing import HopelessError, StoppedError
 from models.request import Reply, Request
+from models.roles import OFFLINE
 from models.wire import reply_of, wired
 from schemas.command import say
 from schemas.errors import MachineError
@@ -42,12 +44,23 @@ class _LostError(Exception):
     """A batch was sent and no id came back."""
 
 
+@dataclass
+class _Blocked:
+    """A chain that waits for so many replies."""
+
+    replies: int = 0
+
+
+Place = tuple[asyncio.Future[str | None], _Blocked]
+
+
 class BatchAsking(Asking):
     """What all chains of a run ask through with ``--batch``."""
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        self._waiting: dict[bytes, tuple[Asked, list[asyncio.Future[str | None]]]] = {}
+        self._waiting: dict[bytes, tuple[Asked, list[Place]]] = {}
+        self._blocked = 0
         self._tries: dict[bytes, int] = {}
         self._all_wait = asyncio.Event()
         self._rounds: asyncio.Task[None] | None = None
@@ -98,25 +111,44 @@ class BatchAsking(Asking):
 
     async def answer(self, request: Request) -> Reply:
         """The reply to a request, in the next round. Raises as ``Asking.answer``."""
+        return (await self.answer_all([request]))[0]
+
+    async def answer_all(self, requests: Sequence[Request]) -> list[Reply]:
+        """The replies to requests, in the next round and, where they have to be asked again, those after it."""
+        chain = _Blocked()
+        waiting = [self._in_round(request, chain) for request in requests]
+        if chain.replies:
+            self._blocked += 1
+            self._look()
+        return await gathered(waiting)
+
+    def _in_round(self, request: Request, chain: _Blocked) -> Coroutine[Any, Any, Reply]:
+        """Queue a request for the next round, unless it is answered; what to await for its reply."""
         if self.pace.stopped:
             raise StoppedError
         model = self.settings.roles[request.role]
+        if model == OFFLINE:
+            return super().answer(request)
         wire = wired(request, model, self.client.server)
-        message = self.replayed(wire.key)
-        if message is None:
-            place: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        place: asyncio.Future[str | None] | None = None
+        if wire.key not in self.journal.known:
+            place = asyncio.get_running_loop().create_future()
             asked = asked_of(request, model, wire, self.client.server)
-            self._waiting.setdefault(wire.key, (asked, []))[1].append(place)
-            self._look()
-            given_up = await place
-            if given_up is not None:
-                return Reply("failed", reason=given_up)
-            raw = self.journal.replay(wire.key)
-            message = orjson.loads(raw or b"{}")
+            self._waiting.setdefault(wire.key, (asked, []))[1].append((place, chain))
+            chain.replies += 1
+        return self._reply(request, wire.key, place)
+
+    async def _reply(self, request: Request, key: bytes, place: asyncio.Future[str | None] | None) -> Reply:
+        if place is None:
+            return self.told(request, reply_of(request, self.replayed(key) or {}))
+        given_up = await place
+        if given_up is not None:
+            return Reply("failed", reason=given_up)
+        message = orjson.loads(self.journal.replay(key) or b"{}")
         return self.told(request, reply_of(request, message))
 
     def _look(self) -> None:
-        if self.chains and sum(len(places) for _, places in self._waiting.values()) == self.chains:
+        if self.chains and self._waiting and self._blocked == self.chains:
             self._all_wait.set()
 
     async def _in_rounds(self) -> None:
@@ -166,7 +198,9 @@ class BatchAsking(Asking):
 
     def _settle(self, keys: Sequence[bytes], outcome: str | Exception | None) -> None:
         for key in keys:
-            for place in self._waiting.pop(key)[1]:
+            for place, chain in self._waiting.pop(key)[1]:
+                chain.replies -= 1
+                self._blocked -= not chain.replies
                 if place.done():
                     continue
                 if isinstance(outcome, Exception):

@@ -25,7 +25,8 @@ from models.backends import BackendSettings
 from models.budget import Budget, Used
 from models.journal import Journal
 from models.progress import Progress
-from models.request import Chain, Result
+from models.request import Asked, Chain, Reply, Request, Result
+from models.roles import OFFLINE
 from models.server import api_key, server_address
 from schemas.command import say
 
@@ -65,7 +66,7 @@ class _Run(Generic[Result]):
         self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
         spent = bookkeeping.spent(opened.read, settings.prices)
         self._budget = Budget(settings.prices, settings.max_cost, spent, opened.path)
-        self._budget.check_prices({model.name for model in settings.roles.values()})
+        self._budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
         self._done: queue.SimpleQueue[tuple[int, Result] | BaseException | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._asking: Asking | None = None
@@ -165,13 +166,19 @@ class _Run(Generic[Result]):
 async def _one(chain: Chain[Result], asking: Asking) -> Result:
     """Drive one chain to its end."""
     try:
-        request = next(chain)
+        asked = next(chain)
         while True:
-            request = chain.send(await asking.answer(request))
+            asked = chain.send(await _answered(asked, asking))
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     finally:
         chain.close()
+
+
+async def _answered(asked: Asked, asking: Asking) -> Reply | list[Reply]:
+    if isinstance(asked, Request):
+        return await asking.answer(asked)
+    return await asking.answer_all(asked)
 
 
 @contextlib.asynccontextmanager

@@ -31,6 +31,10 @@ class Model:
     bytes_per_token: float
 
 
+OFFLINE = Model("offline", sampling=True, schema=True, max_output=0, cache_minimum=0, bytes_per_token=4.0)
+"""The model of a role that is played without one: its requests compose their own answers."""
+
+
 def read_roles(preset: str | None = None, path: Path | None = None, chosen: Iterable[str] = ()) -> dict[Role, Model]:
     """The model of every role.
 
@@ -59,6 +63,8 @@ def preset_for(benchmark: str, path: Path | None = None) -> str | None:
 
 def model_named(name: str, models: Mapping[str, Mapping[str, Any]] | None = None) -> Model:
     """A model with what it accepts; one without an entry counts as ``default``."""
+    if name == OFFLINE.name:
+        return OFFLINE
     known = _tables(None)[1] if models is None else models
     return Model(name, **{**known["default"], **known.get(name, {})})
 

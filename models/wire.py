@@ -44,16 +44,17 @@ def wired(request: Request, model: Model, server: str, schema: bool = True) -> W
         body = orjson.dumps(_body(request, model, schema and model.schema), option=orjson.OPT_SORT_KEYS)
     except TypeError as error:
         raise RequestError("prompt is no Unicode text", row=request.id, expected=str(error)) from None
-    return Wired(request_key(server, request.sample, body), body)
+    return Wired(request_key(server, request.sample, body, request.attempt), body)
 
 
-def request_key(server: str, sample: int, body: bytes) -> bytes:
-    """The digest of everything that determines an answer: who is asked, what, and which draw it is."""
-    return hashlib.sha256(b"%s\n%d\n%s" % (server.encode(), sample, body)).digest()
+def request_key(server: str, sample: int, body: bytes, attempt: int = 1) -> bytes:
+    """The digest of everything that determines an answer: who is asked, what, and which draw and attempt it is."""
+    draw = f"{sample}" if attempt == 1 else f"{sample}.{attempt}"
+    return hashlib.sha256(b"%s\n%s\n%s" % (server.encode(), draw.encode(), body)).digest()
 
 
 def _body(request: Request, model: Model, schema: bool) -> dict[str, Any]:
-    prompt = request.prompt
+    turns = request.turns
     body: dict[str, Any] = {"model": model.name, "max_tokens": min(request.max_tokens, model.max_output)}
     fixed = [part for part in request.fixed if part]
     if len(fixed) > BREAKPOINTS:
@@ -64,11 +65,12 @@ def _body(request: Request, model: Model, schema: bool) -> dict[str, Any]:
         body["temperature"] = request.temperature
     if request.schema is not None and request.parse is None:
         output = _output_schema(orjson.dumps(request.schema)) if schema else None
-        if output is None:
-            prompt = f"{prompt}\n\n{schema_in_words(request.schema)}"
-        else:
+        if output is None or request.in_words:
+            speaker, text = turns[-1]
+            turns = (*turns[:-1], (speaker, f"{text}\n\n{schema_in_words(request.schema)}"))
+        if output is not None:
             body["output_config"] = {"format": {"type": "json_schema", "schema": output}}
-    body["messages"] = [{"role": "user", "content": prompt}]
+    body["messages"] = [{"role": role, "content": text} for role, text in turns]
     return body
 
 
