@@ -17,11 +17,11 @@ from typing import Any
 import orjson
 
 from models import offline, tokens
-from models.backends import BackendSettings
 from models.budget import dollars
 from models.request import Chain, Reply, Request, Role, Usage
 from models.roles import OFFLINE, Model
-from models.wire import BREAKPOINTS
+from models.settings import BackendSettings
+from models.wire.messages import BREAKPOINTS
 from schemas.command import say
 
 

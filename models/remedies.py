@@ -27,8 +27,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import orjson
-
 from models.prompts import load
 from models.request import Chain, Reply, Request, Role, Status
 from schemas.rows import write_jsonl
@@ -36,7 +34,6 @@ from schemas.rows import write_jsonl
 TRIES = 3
 
 _AGAIN = Path(__file__).parent / "wording" / "again.md"
-_SCHEMA = Path(__file__).parent / "wording" / "schema.md"
 
 Piece = TypeVar("Piece")
 
@@ -149,7 +146,7 @@ def _next_asks(
 
 def again(request: Request, reply: Reply, attempt: int) -> Request:
     """The same question with the reason why the last reply to it could not be used."""
-    speaker, text = request.turns[-1]
+    text = request.turns[-1][1]
     parts = [text, load(_AGAIN).render(reason=reply.reason or reply.status).prompt]
     return replace(
         request,
@@ -159,11 +156,6 @@ def again(request: Request, reply: Reply, attempt: int) -> Request:
         attempt=attempt,
         in_words=request.in_words or reply.status in ("unparsable", "invalid"),
     )
-
-
-def schema_in_words(schema: Mapping[str, Any]) -> str:
-    """The paragraph that asks for a JSON answer, for models that cannot be held to a schema."""
-    return load(_SCHEMA).render(schema=orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()).prompt
 
 
 def failure(request: Request, reply: Reply) -> Failure:

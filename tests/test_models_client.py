@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from models.client import LARGEST_REPLY, Client, UnansweredError, _Counted, _retry_after
-from models.rehearsal.api import Response
+from models.rehearsal.calls import Response
 from models.rehearsal.server import Connection
 from models.server import api_key, server_address
 from schemas.errors import MachineError, RequestError

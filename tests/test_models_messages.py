@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from models.backends import BackendSettings, run
-from models.bookkeeping import accounts, spent
+from models.journal.accounts import accounts, spent
 from models.journal import read_only
 from models.prices import read_prices
 from models.rehearsal.faults import Fault, Faults
@@ -181,12 +181,12 @@ def test_a_model_that_takes_no_schema_is_asked_in_words_instead(rehearse, settin
 
 def test_the_budget_stops_the_run_before_the_request_that_could_pass_it_and_raising_it_goes_on(rehearse, settings):
     api = rehearse()
-    with pytest.raises(MachineError, match=r"budget of \$0.0850 reached") as raised:
-        list(run(single(40), replace(settings, max_cost=0.085)))
+    with pytest.raises(MachineError, match=r"budget of \$0.1200 reached") as raised:
+        list(run(single(40), replace(settings, max_cost=0.12)))
     assert raised.value.exit_code == 3
     answered = api.stats()["answered"]
     with read_only(settings.journal) as read:
-        assert spent(read, PRICES) <= 0.085
+        assert spent(read, PRICES) <= 0.12
     assert 0 < answered < 40
     assert len(list(run(single(40), replace(settings, max_cost=50.0)))) == 40
     assert (api.stats()["answered"], api.stats()["answered_twice"]) == (40, 0)

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from models.rehearsal.__main__ import main
 from models.rehearsal.answers import composer, invent
-from models.rehearsal.api import Api, Call, Rehearsal
+from models.rehearsal.api import Api
+from models.rehearsal.calls import Call
+from models.rehearsal.writing import Rehearsal
 from models.rehearsal.checks import batch_problem, request_problem
 from models.rehearsal.faults import ATTEMPT, WRITTEN, Fault, Faults, read_faults, spoiled
 from models.request import Request

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from models.rehearsal.checks import request_problem
 from models.request import Request, Usage
 from models.roles import known_models, model_named
-from models.wire import json_in, reply_of, request_key, wired
+from models.wire import json_in
 from schemas.errors import RequestError
 from schemas.tables import record_names, record_schema
 

@@ -1,4 +1,4 @@
-"""The backend with a model: many chains side by side against the Messages API, nothing paid lost or paid twice.
+"""The backend with a model: many chains side by side, nothing paid lost or paid twice.
 
     run(starts, settings)      see ``models.backends``, the only caller
 
@@ -16,22 +16,25 @@ import asyncio
 import contextlib
 import gc
 import queue
+import shlex
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
-from models import bookkeeping, journal
-from models.backends import BackendSettings
+from models import journal
+from models.asking import Asking
+from models.batches.rounds import BatchAsking
 from models.budget import Budget, Used
 from models.journal import Journal
+from models.pacing import StoppedError
 from models.progress import Progress
 from models.request import Asked, Chain, Reply, Request, Result
 from models.roles import OFFLINE
-from models.server import api_key, server_address
+from models.servers import server_address, server_of
+from models.settings import BackendSettings
 from schemas.command import say
-
-if TYPE_CHECKING:
-    from models.asking import Asking
+from schemas.errors import RequestError
 
 _AHEAD = 2  # chains for each place in flight: while one waits for the disk, another one's request is ready
 
@@ -39,18 +42,35 @@ _AHEAD = 2  # chains for each place in flight: while one waits for the disk, ano
 def run(
     starts: Sequence[Callable[[], Chain[Result]]], settings: BackendSettings, rows: int | None = None
 ) -> Iterator[Result]:
-    """Drive the chains on the Messages API; results in the order of ``starts``. Raises as ``backends.run`` says."""
+    """Drive the chains on their models; results in the order of ``starts``. Raises as ``backends.run`` says."""
     if not starts:
         return
-    server = server_address()
-    key = api_key(server)
+    check_servers(settings)
     with journal.opened(settings.journal, settings.concurrency) as opened:
+        opened.begin_run(shlex.join(sys.argv))
         run = _Run(starts, settings, opened, Progress(settings.quiet, rows))
         try:
-            run.begin(server, key)
+            run.begin()
             yield from run.results()
         finally:
             run.end()
+
+
+def check_servers(settings: BackendSettings) -> None:
+    """Raises RequestError for a malformed address, and when there is a key for none of the models.
+
+    A key that is missing for some of them is told when one of these is asked: a run need not ask all roles.
+    """
+    models = {model.name: model for model in settings.roles.values() if model != OFFLINE}
+    missing: list[RequestError] = []
+    for model in models.values():
+        server_address(model)
+        try:
+            server_of(model)
+        except RequestError as error:
+            missing.append(error)
+    if models and len(missing) == len(models):
+        raise missing[0]
 
 
 class _Run(Generic[Result]):
@@ -64,17 +84,16 @@ class _Run(Generic[Result]):
         progress: Progress,
     ) -> None:
         self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
-        spent = bookkeeping.spent(opened.read, settings.prices)
-        self._budget = Budget(settings.prices, settings.max_cost, spent, opened.path)
+        self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path)  # what was spent: Asking.begin
         self._budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
         self._done: queue.SimpleQueue[tuple[int, Result] | BaseException | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._asking: Asking | None = None
         self._driving: asyncio.Task[None] | None = None
 
-    def begin(self, server: str, key: str) -> None:
+    def begin(self) -> None:
         """Start the event loop's thread."""
-        self._thread = threading.Thread(target=self._in_thread, args=(server, key), name="messages")
+        self._thread = threading.Thread(target=self._in_thread, name="models")
         self._thread.start()
 
     def results(self) -> Iterator[Result]:
@@ -114,9 +133,9 @@ class _Run(Generic[Result]):
         except RuntimeError:
             return  # the loop ended meanwhile
 
-    def _in_thread(self, server: str, key: str) -> None:
+    def _in_thread(self) -> None:
         try:
-            self._loop.run_until_complete(self._drive(server, key))
+            self._loop.run_until_complete(self._drive())
         except BaseException as error:  # raised again where the results are waited for
             self._done.put(error)
             if not isinstance(error, Exception | asyncio.CancelledError):
@@ -126,23 +145,16 @@ class _Run(Generic[Result]):
         finally:
             self._loop.close()
 
-    async def _drive(self, server: str, key: str) -> None:
-        from models.asking import Asking
-        from models.batches import BatchAsking
-        from models.client import Client
-
+    async def _drive(self) -> None:
         settings = self._settings
-        async with _calm_collector(), Client(server, key, settings.concurrency, settings.timeout) as client:
-            kind = BatchAsking if settings.batch else Asking
-            asking = kind(settings, client, self._journal, self._budget, self._progress)
+        kind = BatchAsking if settings.batch else Asking
+        async with _calm_collector(), kind(settings, self._journal, self._budget, self._progress) as asking:
             self._asking = asking
             places = len(self._starts) if settings.batch else settings.concurrency * _AHEAD
             self._driving = asyncio.create_task(self._chains(asking, min(places, len(self._starts))))
             await self._driving
 
     async def _chains(self, asking: Asking, places: int) -> None:
-        from models.pacing import StoppedError
-
         waiting = iter(enumerate(self._starts))
 
         async def worker() -> None:

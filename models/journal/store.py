@@ -1,0 +1,240 @@
+"""The open journal of a run.
+
+One SQLite file (WAL, synchronous FULL; tables in ``journal.sql``). A request is known by the digest of
+all that determines its answer, so running a command again replays what was answered, for free, and
+asks the rest. A thread writes in groups: while one commit reaches the disk, the next group gathers.
+When the disk is full, replies under way go to the reserve beside the file (``reserve``), and the next
+run takes them over. One process writes at a time; any number may read (``python -m models journal``).
+
+Keys and headers are never stored: questions and replies only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from models.journal import files, records
+from models.journal.records import Answered, Asked
+from models.journal.reserve import EACH, SMALLEST, Reserve
+from schemas.errors import MachineError
+from schemas.locks import held
+
+Work = Callable[[sqlite3.Connection], object]
+Job = tuple[Work, Answered | None, asyncio.Future[None]]
+
+_OPEN_BATCH_KEYS = "SELECT key FROM batch_items JOIN batches USING (number) WHERE NOT done"
+_KEYED = ("batch_items", "replies", "requests")
+_NEEDED_PARTS = """
+WITH RECURSIVE needed (digest) AS (
+  SELECT last_part FROM requests UNION SELECT previous FROM parts JOIN needed USING (digest)
+) SELECT digest FROM needed
+"""
+
+
+@contextlib.contextmanager
+def opened(path: Path, concurrency: int) -> Iterator[Journal]:
+    """The journal for writing. Raises MachineError when another process writes it, it is damaged, or there is no room.
+
+    Raises RequestError for a file that is no journal or comes from another version.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    with held(lock, "journal", path, "Wait for it, or use another --journal"):
+        connection = files.connected(path)
+        try:
+            reserve = Reserve(path.with_name(f".{path.name}.reserve"), max(SMALLEST, EACH * concurrency))
+            try:
+                journal = Journal(path, connection, reserve)
+                try:
+                    yield journal
+                finally:
+                    journal.close()
+            finally:
+                reserve.close()
+        finally:
+            connection.close()
+
+
+class Journal:
+    """An open journal; see ``opened``."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve) -> None:
+        self.path = path
+        self.run = 0
+        self._connection, self._reserve = connection, reserve
+        self._failed: MachineError | None = None
+        self._aside: dict[bytes, bytes] = {}  # replies that only the reserve holds
+        self._stored: set[bytes] = set()
+        self._take_over()
+        self.known = {key for (key,) in connection.execute("SELECT key FROM replies")}
+        self._reader = files.reader(path)
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._writer.start()
+
+    def begin_run(self, command: str) -> None:
+        """Number a new run, and count as doubts what an earlier one was sending when it was killed."""
+        try:
+            self._connection.execute(
+                "UPDATE requests SET doubts = doubts + 1, in_flight = 0, problem = 'no reply seen: the run was killed'"
+                f" WHERE in_flight AND key NOT IN ({_OPEN_BATCH_KEYS})"
+            )
+            insert = "INSERT INTO runs (began_at, command) VALUES (?, ?) RETURNING number"
+            ((self.run,),) = self._connection.execute(insert, (records.now(), command)).fetchall()
+        except sqlite3.Error as error:
+            raise files.unwritable(self.path, error) from None
+
+    def replay(self, key: bytes) -> bytes | None:
+        """The message that answered a request; None when nothing did yet. Raises MachineError for a damaged one."""
+        if key not in self.known:
+            return None
+        if key in self._aside:
+            return self._aside[key]
+        with files.damage_told(self.path):
+            row = self._reader.execute("SELECT message, digest FROM replies WHERE key = ?", (key,)).fetchone()
+        if row is None or records.reply_digest(key, row[0].encode()) != row[1]:
+            raise files.damaged(self.path, "a reply is not what was recorded")
+        message: bytes = row[0].encode()
+        return message
+
+    async def ask(self, asked: Sequence[Asked]) -> None:
+        """Note requests as being sent. On disk when this returns."""
+        new = [(one, records.new_parts(one.question, self._stored)) for one in asked]
+
+        def work(connection: sqlite3.Connection) -> None:
+            for one, parts in new:
+                records.insert_asked(connection, one, parts, self.run)
+
+        await self._do(work)
+
+    async def answer(self, answered: Answered) -> None:
+        """Note a reply. On disk when this returns, in the reserve if need be."""
+        await self._do(lambda connection: records.insert_answered(connection, answered), answered)
+        self.known.add(answered.key)
+        if self._failed is not None:
+            self._aside[answered.key] = answered.message
+
+    async def unanswered(self, key: bytes, problem: str | None, doubt: bool = False) -> None:
+        """Note that a request is not in flight any more, and why; ``doubt``: it may have been billed."""
+        sql = "UPDATE requests SET in_flight = 0, doubts = doubts + ?, problem = ? WHERE key = ?"
+        await self._do(lambda connection: connection.execute(sql, (doubt, problem, key)))
+
+    async def came_to(self, key: bytes, status: str, reason: str) -> None:
+        """Note what a reply came to when it was read."""
+        sql = "UPDATE replies SET status = ?, reason = ? WHERE key = ?"
+        await self._do(lambda connection: connection.execute(sql, (status, reason, key)))
+
+    async def write(self, work: Work) -> None:
+        """Do other work on the connection, in its turn and committed when this returns."""
+        await self._do(work)
+
+    def change(self, *statements: tuple[str, Sequence[Any]]) -> None:
+        """Run statements at once, in one transaction: for commands, not for a run."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for sql, values in statements:
+                self._connection.execute(sql, values)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise files.unwritable(self.path, error) from None
+
+    def forget(self, keys: str, values: Sequence[Any]) -> None:
+        """Forget the requests whose keys a query chooses, and the parts of prompts that nothing else needs."""
+        self.change(
+            ("CREATE TEMP TABLE gone AS " + keys, values),
+            *((f"DELETE FROM {table} WHERE key IN (SELECT key FROM gone)", ()) for table in _KEYED),
+            ("DELETE FROM settings WHERE digest NOT IN (SELECT settings FROM requests)", ()),
+            (f"DELETE FROM parts WHERE digest NOT IN ({_NEEDED_PARTS})", ()),
+        )
+        self._connection.execute("VACUUM")
+
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        """Rows of a query."""
+        with files.damage_told(self.path):
+            return self._reader.execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        """Write what is waiting, and stop."""
+        self._queue.put(None)
+        self._writer.join()
+        self._reader.close()
+        if self._failed is None:
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    async def _do(self, work: Work, kept: Answered | None = None) -> None:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.put((work, kept, done))
+        await done
+
+    def _write(self) -> None:
+        while (first := self._queue.get()) is not None:
+            group, last = [first], False
+            with contextlib.suppress(queue.Empty):
+                while not last:
+                    following = self._queue.get_nowait()
+                    last = following is None
+                    if following is not None:
+                        group.append(following)
+            waiting = [done for _, _, done in group]
+            try:
+                _report(waiting, self._commit([(work, kept) for work, kept, _ in group]))
+            except BaseException as error:  # whoever waits has to hear of it
+                _report(waiting, [MachineError(f"journal stopped ({error!r})", self.path)] * len(waiting))
+                raise
+            if last:
+                return
+
+    def _commit(self, group: Sequence[tuple[Work, Answered | None]]) -> list[Exception | None]:
+        if self._failed is None:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                for work, _ in group:
+                    work(self._connection)
+                self._connection.execute("COMMIT")
+                return [None] * len(group)
+            except sqlite3.Error as error:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                self._failed = files.unwritable(self.path, error)
+        return [self._put_aside(kept) for _, kept in group]
+
+    def _put_aside(self, kept: Answered | None) -> Exception | None:
+        if kept is None:
+            return self._failed
+        try:
+            self._reserve.put(records.as_json(kept))
+        except OSError as error:
+            return files.unwritable(self.path, error)
+        return None
+
+    def _take_over(self) -> None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for row in self._reserve.rows():
+                records.insert_answered(self._connection, records.from_json(row))
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise files.unwritable(self.path, error) from None
+        self._reserve.clear()
+
+
+def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception | None]) -> None:
+    """Tell the loop how a group went."""
+
+    def finish() -> None:
+        for done, error in zip(waiting, errors, strict=True):
+            if done.done():
+                continue
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+    with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+        waiting[0].get_loop().call_soon_threadsafe(finish)
