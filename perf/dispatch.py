@@ -102,7 +102,7 @@ def ours(concurrency: int) -> harness.Case:
     """``models.backends.run``: requests and replies in the journal, paced, parsed."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        import models.asking  # noqa: F401  # the imports are not timed
+        import models.running  # noqa: F401  # the imports are not timed
         from models.backends import BackendSettings, run
         from models.prices import read_prices
         from models.remedies import ask

@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from test_models_messages import keys, query, single, stories
+from test_models_running import keys, query, single, stories
 from test_models_storms import compose, pieces, whole
 
 from models.backends import BackendSettings, run

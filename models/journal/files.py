@@ -20,6 +20,7 @@ VERSION = 2
 
 _APPLICATION = 0x414E414D  # "ANAM"
 _TABLES = Path(__file__).parent / "journal.sql"
+_DAMAGE = ("disk I/O", "malformed", "decode")
 _PATIENCE = 60.0  # seconds for a reader to let go
 
 Read = Callable[..., list[Any]]
@@ -92,10 +93,10 @@ def damage_told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "disk I/O" in str(error) or "malformed" in str(error):
+        if any(words in str(error) for words in _DAMAGE):
             raise damaged(path, str(error)) from None
         raise
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise damaged(path, str(error)) from None
 
 

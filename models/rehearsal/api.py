@@ -11,7 +11,7 @@ from models import tokens
 from models.rehearsal import chat
 from models.rehearsal.batches import Batches
 from models.rehearsal.calls import Call, Response, failed
-from models.rehearsal.checks import VERSIONS, request_problem
+from models.rehearsal.checks import VERSIONS, model_problem, request_problem
 from models.rehearsal.faults import Fault
 from models.rehearsal.streams import as_stream, message_events
 from models.rehearsal.writing import Rehearsal, Writing
@@ -97,7 +97,11 @@ class Api:
             return failed(400, problem)
         if body["model"] not in self.models:
             return failed(404, f"The model `{body['model']}` does not exist")
-        return self._answered(call, chat.as_messages(body), "chat")
+        translated = chat.as_messages(body)
+        refused = model_problem(translated, self.models[body["model"]])
+        if refused:
+            return failed(400, refused.replace("output_config", "response_format"))
+        return self._answered(call, translated, "chat")
 
     def _answered(self, call: Call, body: dict[str, Any], wire: str) -> Response:
         key = hashlib.sha256(call.body).digest()

@@ -55,6 +55,7 @@ def as_messages(body: Mapping[str, Any]) -> dict[str, Any]:
     system = [message["content"] for message in body["messages"] if message["role"] in ("system", "developer")]
     if system:
         made["system"] = [{"type": "text", "text": text} for text in system]
+        made["system"][-1]["cache_control"] = {"type": "ephemeral"}  # such servers cache by themselves
     made["messages"] = [message for message in body["messages"] if message["role"] in ("user", "assistant")]
     form = body.get("response_format") or {}
     if form.get("type") == "json_schema":

@@ -35,9 +35,13 @@ def request_problem(body: Any, models: Mapping[str, Model]) -> tuple[int, str] |
     model = models.get(body["model"])
     if model is None:
         return 404, f"model: {body['model']}"
-    for problem in _model_problems(body, model):
-        return 400, problem
-    return None
+    problem = model_problem(body, model)
+    return (400, problem) if problem else None
+
+
+def model_problem(body: Mapping[str, Any], model: Model) -> str | None:
+    """Why a model would refuse a request that is well formed; None for a good one."""
+    return next(_model_problems(body, model), None)
 
 
 def batch_problem(body: Any) -> str | None:
