@@ -27,7 +27,7 @@ from models.roles import OFFLINE, Model
 from models.servers import Server, server_of
 from models.settings import BackendSettings
 from models.wire.answers import reply_of
-from models.wire.client import Client, Received
+from models.wire.client import Client
 from models.wire.content import Content
 from models.wire.problems import UnansweredError
 from models.wire.questions import Question, question, wire_of
@@ -168,7 +168,7 @@ class Asking:
         content = wire_of("messages").content(message)
         worst = self.budget.worst(model, most_tokens, max_tokens, batch=True)
         raw = orjson.dumps(message)
-        await self.journal.answer(Answered(key, raw, content.usage, content.metered, None, batch=True))
+        self.journal.answer(Answered(key, raw, content.usage, content.metered, None, batch=True))
         self.budget.spent += self._paid(model, content, worst, batch=True)
         self.progress.show(self.used, self.retries)
 
@@ -195,46 +195,55 @@ class Asking:
         reply = reply_of(request, content)
         self.probe.observe(request, model, asked.manner, reply)
         if reply.status != "answered":
-            await self.journal.came_to(asked.key, reply.status, reply.reason)
+            self.journal.came_to(asked.key, reply.status, reply.reason)
         return self.counted(request, reply)
 
     async def _ask(self, asked: Asked, model: Model, place: Place) -> Content:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
-        wire = wire_of(asked.question.wire)
 
-        async def once() -> tuple[Received, Content]:
+        async def once() -> Content:
             await self._heed_allowance(asked, model, place)
             await self.budget.reserve(worst)
-            cost = 0.0
+            cost, noted = 0.0, None
+            sending = self.journal.sending.enter(asked.key)
             try:
-                await self.journal.ask([asked])
-                received = await place.client.send(wire, asked.question.body, asked.max_tokens)
-                content = wire.content(received.message)
+                content, noted = await self._sent(asked, place)
                 cost = self._paid(asked.model, content, worst)
-                return received, content
             except UnansweredError as error:
                 cost = worst if error.doubt else 0.0
+                noted = self.journal.unanswered(asked.key, error.reason, error.doubt, over=False)
+                raise
+            except AnamnesisError as error:
+                noted = self.journal.unanswered(asked.key, str(error), doubt=False, over=True)
                 raise
             finally:
                 self.budget.release(worst, cost)
+                if noted is not None:  # else it was dropped in the middle, and stays marked as being sent
+                    noted.add_done_callback(lambda _: self.journal.sending.leave(sending))
+            return content
 
         async def failed(error: UnansweredError) -> None:
             self.used.doubts += error.doubt
             self.used.doubt_cost += worst if error.doubt else 0.0
-            await self.journal.unanswered(asked.key, error.reason, error.doubt)
 
+        await self.journal.ask([asked])
         try:
-            received, content = await place.pace.attempt(once, failed)
+            return await place.pace.attempt(once, failed)
         except ServerFailedError as error:
+            self.journal.not_sent(asked.key)
             raise server_failed(place.server, error) from error
-        except AnamnesisError as error:
-            await self.journal.unanswered(asked.key, str(error))
+        except (UnansweredError, StoppedError, AnamnesisError):
+            self.journal.not_sent(asked.key)
             raise
-        await self.journal.answer(
-            Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
-        )
+
+    async def _sent(self, asked: Asked, place: Place) -> tuple[Content, asyncio.Future[None]]:
+        """One attempt; the reply is noted, and what comes later waits until it is on disk."""
+        wire = wire_of(asked.question.wire)
+        received = await place.client.send(wire, asked.question.body, asked.max_tokens)
+        content = wire.content(received.message)
+        answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
         place.allowance.used_more(content.usage.output_tokens)
-        return content
+        return content, self.journal.answer(answered)
 
     async def _heed_allowance(self, asked: Asked, model: Model, place: Place) -> None:
         size = int(len(asked.question.body) / model.bytes_per_token)

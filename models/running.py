@@ -160,7 +160,9 @@ class _Run(Generic[Result]):
         async def worker() -> None:
             try:
                 for index, start in waiting:
-                    self._done.put((index, await _one(start(), asking)))
+                    result = await _one(start(), asking)
+                    await self._journal.written()  # what a result rests on is recorded before anybody has it
+                    self._done.put((index, result))
             except StoppedError:
                 return
             except BaseException:  # of a chain, or one that ends the run

@@ -73,20 +73,42 @@ def asking(request):
     return work
 
 
-def test_a_request_that_was_being_sent_when_the_run_was_killed_counts_as_a_doubt(path):
-    write(path, lambda journal: journal.ask([asked(1)]))
+async def killed(journal):
+    """A run that has recorded two requests and is sending one of them."""
+    await journal.ask([asked(1), asked(2)])
+    journal.sending.enter(asked(1).key)
+
+
+def test_only_a_request_that_was_being_sent_when_the_run_was_killed_counts_as_a_doubt(path):
+    write(path, killed)
     write(path)
-    assert query(path, "SELECT doubts, in_flight FROM requests") == [(1, 0)]
+    counts = {number: (doubts, pending) for number, doubts, pending in query(path, DOUBTS)}
+    assert counts == {"a/1": (1, 0), "a/2": (0, 0)}
+
+
+DOUBTS = "SELECT id, doubts, pending FROM requests"
+
+
+@pytest.mark.parametrize("what", ["lost", "of another start of the machine"])
+def test_where_it_is_not_known_what_was_being_sent_every_recorded_request_counts(path, what):
+    write(path, killed)
+    beside = path.with_name(f".{path.name}.sending")
+    if what == "lost":
+        beside.unlink()
+    else:
+        beside.write_bytes(b"another-start".ljust(64, b"\0"))
+    write(path)
+    assert [doubts for _, doubts, _ in query(path, DOUBTS)] == [1, 1]
 
 
 def test_a_request_that_was_given_up_does_not(path):
     async def gave_up(journal):
         await journal.ask([asked(1)])
-        await journal.unanswered(asked(1).key, "500")
+        await journal.unanswered(asked(1).key, "500", doubt=False, over=True)
 
     write(path, gave_up)
     write(path, lambda journal: journal.ask([asked(1)]))
-    assert query(path, "SELECT doubts, sent FROM requests") == [(0, 2)]
+    assert query(path, "SELECT doubts, sent FROM requests") == [(0, 1)]
 
 
 @pytest.mark.parametrize(("version", "words"), [(99, "a newer"), (1, "an older")])

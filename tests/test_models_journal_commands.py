@@ -85,7 +85,7 @@ def test_the_journal_can_be_read_while_a_run_writes_it(path, capsys):
 
 async def doubtful(journal):
     await journal.ask([asked(7)])
-    await journal.unanswered(asked(7).key, "connection lost", doubt=True)
+    await journal.unanswered(asked(7).key, "connection lost", doubt=True, over=True)
 
 
 @pytest.fixture

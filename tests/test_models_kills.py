@@ -46,7 +46,7 @@ def test_killed_while_batches_are_under_way_a_run_collects_them_and_submits_noth
     assert orjson.loads((tmp_path / "said.json").read_bytes())[39][1]
 
 
-def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
+def test_ctrl_c_finishes_what_is_pending_and_the_next_run_goes_on(tmp_path):
     with running(Rehearsal(latency=0.01)) as (address, api):
         started = program(tmp_path, address)
         _wait_for(started, lambda: api.stats()["answered"] >= 5)
@@ -59,7 +59,7 @@ def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
         assert api.stats()["answered_twice"] == 0
 
 
-def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path):
+def test_a_second_ctrl_c_drops_what_is_pending(tmp_path):
     with running(Rehearsal(latency=600.0)) as (address, api):
         started = program(tmp_path, address, stderr=subprocess.PIPE)
         _wait_for(started, lambda: api.stats()["received"] >= 4)
@@ -68,7 +68,7 @@ def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path):
         started.send_signal(signal.SIGINT)
         assert started.wait(60) == 130
         assert b"Traceback" not in started.stderr.read()
-    assert query(tmp_path / "journal.sqlite", "SELECT sum(in_flight) >= 4 FROM requests") == [(1,)]
+    assert query(tmp_path / "journal.sqlite", "SELECT sum(pending) >= 4 FROM requests") == [(1,)]
 
 
 def test_on_a_terminal_a_live_line_shows_rows_cost_and_what_is_left(tmp_path):

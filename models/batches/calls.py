@@ -125,7 +125,7 @@ class BatchCalls:
             if problems[key] is None:
                 await self.take(key, models[key], item["result"]["message"])
             else:
-                await self.journal.unanswered(key, problems[key])
+                self.journal.unanswered(key, problems[key], doubt=False, over=True)
         await self._close(number)
         return problems
 
@@ -155,7 +155,7 @@ class BatchCalls:
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE batches SET done = 1 WHERE number = ?", (number,))
             connection.execute(
-                "UPDATE requests SET in_flight = 0 WHERE key IN (SELECT key FROM batch_items WHERE number = ?)",
+                "UPDATE requests SET pending = 0 WHERE key IN (SELECT key FROM batch_items WHERE number = ?)",
                 (number,),
             )
 

@@ -121,7 +121,7 @@ class BatchAsking(Asking):
         message = (self.replayed(key) if waiting is None else None) or orjson.loads(self.journal.replay(key) or b"{}")
         reply = reply_of(request, wire_of("messages").content(message))
         if waiting is not None and reply.status != "answered":
-            await self.journal.came_to(key, reply.status, reply.reason)
+            self.journal.came_to(key, reply.status, reply.reason)
         return self.counted(request, reply)
 
     def _look(self) -> None:

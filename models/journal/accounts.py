@@ -22,18 +22,18 @@ JOINED = "requests LEFT JOIN replies USING (key)"
 
 _USED = """
 SELECT role, model, coalesce(batch, 0), count(*), count(replies.key), sum(doubts), sum(billed),
-       coalesce(sum(metered = 0), 0), sum(in_flight AND replies.key IS NULL),
+       coalesce(sum(metered = 0), 0), sum(pending AND replies.key IS NULL),
        coalesce(sum(input_tokens), 0), coalesce(sum(cache_write_tokens), 0), coalesce(sum(cache_read_tokens), 0),
        coalesce(sum(output_tokens), 0),
        sum(doubts * most_tokens), sum(doubts * max_tokens),
        sum((billed + coalesce(metered = 0, 0)) * most_tokens), sum((billed + coalesce(metered = 0, 0)) * max_tokens),
-       sum((in_flight AND replies.key IS NULL) * most_tokens), sum((in_flight AND replies.key IS NULL) * max_tokens)
+       sum((pending AND replies.key IS NULL) * most_tokens), sum((pending AND replies.key IS NULL) * max_tokens)
 FROM {} WHERE {} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
 
 _LISTED = """
 SELECT id, role, model, server, asked_at, received_at, coalesce(status, 'open') AS status, coalesce(reason, problem)
-       AS problem, sent, doubts, in_flight, coalesce(batch, 0) AS batch,
+       AS problem, sent, doubts, pending, coalesce(batch, 0) AS batch,
        CASE WHEN replies.key IS NULL THEN 'open' ELSE 'answered' END AS state,
        input_tokens, cache_write_tokens, cache_read_tokens, output_tokens, hex(key) AS key
 FROM {} WHERE {} ORDER BY id, asked_at, key LIMIT ?
@@ -86,8 +86,8 @@ class Account:
     """What one role used on one model; dollars None when the model has no price.
 
     ``cost`` is that of replies, those without usage (``unmetered``) and of doubts that were billed at their worst.
-    ``doubts`` were sent without a reply seen, ``doubt_cost`` is the most they may have cost; ``in_flight`` are being
-    sent or wait in a batch, ``in_flight_cost`` is the most they may come to.
+    ``doubts`` were sent without a reply seen, ``doubt_cost`` is the most they may have cost; ``pending`` are being
+    sent or wait in a batch, ``pending_cost`` is the most they may come to.
     """
 
     role: str
@@ -95,14 +95,14 @@ class Account:
     batch: bool
     requests: int
     answered: int
-    in_flight: int
+    pending: int
     doubts: int
     billed: int
     unmetered: int
     usage: Usage
     cost: float | None
     doubt_cost: float | None
-    in_flight_cost: float | None
+    pending_cost: float | None
 
 
 def accounts(read: Read, prices: Prices, chosen: Filter = EVERYTHING) -> list[Account]:
@@ -138,7 +138,7 @@ def doubtful(read: Read, prices: Prices, chosen: Filter) -> list[Row]:
 
 
 def _account(row: Sequence[Any], prices: Prices) -> Account:
-    role, model, batch, requests, answered, doubts, billed, unmetered, in_flight, *rest = row
+    role, model, batch, requests, answered, doubts, billed, unmetered, pending, *rest = row
     usage, (doubt_in, doubt_out, known_in, known_out, open_in, open_out) = Usage(*rest[:4]), rest[4:]
 
     def worst(tokens_in: int, tokens_out: int) -> float | None:
@@ -152,20 +152,20 @@ def _account(row: Sequence[Any], prices: Prices) -> Account:
         batch=bool(batch),
         requests=requests,
         answered=answered,
-        in_flight=in_flight,
+        pending=pending,
         doubts=doubts,
         billed=billed,
         unmetered=unmetered,
         usage=usage,
         cost=None if metered is None or unknown is None else metered + unknown,
         doubt_cost=worst(doubt_in, doubt_out),
-        in_flight_cost=worst(open_in, open_out),
+        pending_cost=worst(open_in, open_out),
     )
 
 
 def spent(read: Read, prices: Prices) -> float:
     """Dollars a journal has recorded, what is not known at its worst; models without a price count nothing."""
     return sum(
-        (account.cost or 0.0) + (account.doubt_cost or 0.0) + (account.in_flight_cost or 0.0)
+        (account.cost or 0.0) + (account.doubt_cost or 0.0) + (account.pending_cost or 0.0)
         for account in accounts(read, prices)
     )

@@ -150,7 +150,7 @@ def _cost(parsed: argparse.Namespace) -> int:
                 "accounts": [asdict(account) for account in found],
                 "cost": showing.total([account.cost for account in found]),
                 "doubt_cost": showing.total([account.doubt_cost for account in found if account.doubts]),
-                "in_flight_cost": showing.total([account.in_flight_cost for account in found if account.in_flight]),
+                "pending_cost": showing.total([account.pending_cost for account in found if account.pending]),
             }
         )
     for line in showing.cost_lines(found):

@@ -39,8 +39,8 @@ CREATE TABLE requests (
   manner TEXT NOT NULL,                  -- how the schema was conveyed: none, enforced, words, both
   run INTEGER NOT NULL,                  -- the last run that asked it
   asked_at TEXT NOT NULL,
-  sent INTEGER NOT NULL,                 -- times it was sent
-  in_flight INTEGER NOT NULL,            -- 1: it is being sent, or waits in a batch
+  sent INTEGER NOT NULL,                 -- times it was sent and came back, with a reply or without
+  pending INTEGER NOT NULL,              -- 1: it is about to be sent, being sent, or waits in a batch
   doubts INTEGER NOT NULL,               -- times it was sent and no reply was seen: may have been billed
   billed INTEGER NOT NULL,               -- doubts that somebody looked into and that were billed
   most_tokens INTEGER NOT NULL,          -- upper bound on what one such time was billed: input …

@@ -13,8 +13,8 @@ from models.request import Usage
 from models.wire.questions import ROOT, Question
 
 _ASKED = """
-INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, 0, 0, ?, ?, NULL)
-ON CONFLICT (key) DO UPDATE SET sent = sent + 1, in_flight = 1, problem = NULL, manner = excluded.manner,
+INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, 0, 0, ?, ?, NULL)
+ON CONFLICT (key) DO UPDATE SET pending = 1, problem = NULL, manner = excluded.manner,
   id = excluded.id, run = excluded.run, asked_at = excluded.asked_at, most_tokens = excluded.most_tokens
 """
 
@@ -71,7 +71,7 @@ def new_parts(question: Question, stored: set[bytes]) -> list[StoredPart]:
 
 
 def insert_asked(connection: sqlite3.Connection, asked: Asked, parts: Sequence[StoredPart], run: int) -> None:
-    """Note a request as being sent, with the parts of it that are new."""
+    """Note a request as about to be sent, with the parts of it that are new."""
     question = asked.question
     connection.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?, ?, ?)", parts)
     settings = hashlib.sha256(question.settings).digest()
@@ -87,7 +87,7 @@ def insert_asked(connection: sqlite3.Connection, asked: Asked, parts: Sequence[S
 
 
 def insert_answered(connection: sqlite3.Connection, answered: Answered) -> None:
-    """Note a reply; its request is not in flight any more."""
+    """Note a reply; its request is not pending any more."""
     usage = answered.usage
     connection.execute(
         _ANSWERED,
@@ -97,7 +97,7 @@ def insert_answered(connection: sqlite3.Connection, answered: Answered) -> None:
             usage.cache_read_tokens, usage.output_tokens,
         ),
     )  # fmt: skip
-    connection.execute("UPDATE requests SET in_flight = 0 WHERE key = ?", (answered.key,))
+    connection.execute("UPDATE requests SET sent = sent + 1, pending = 0 WHERE key = ?", (answered.key,))
 
 
 def reply_digest(key: bytes, message: bytes) -> bytes:

@@ -23,7 +23,7 @@ def request_lines(one: Mapping[str, Any], full: bool) -> Iterator[str]:
     for role, text in one["parts"]:
         yield f"  {role}: {_shown(text, full)}"
     if one["text"] is None:
-        yield f"  -> open: {one['problem'] or ('being sent' if one['in_flight'] else 'never answered')}"
+        yield f"  -> open: {one['problem'] or ('being sent' if one['pending'] else 'never answered')}"
         return
     usage = one["usage"]
     used = f"{sum(usage.values()) - usage['output_tokens']:,} tokens in, {usage['output_tokens']:,} out"
@@ -73,10 +73,11 @@ def cost_lines(accounts: Sequence[Account]) -> Iterator[str]:
             f"sent {times} times without a reply seen: may have cost up to {dollars(most)} more"
             " (python -m models journal reconcile)"
         )
-    waiting = [account for account in accounts if account.in_flight]
+    waiting = [account for account in accounts if account.pending]
     if waiting:
-        most = total([account.in_flight_cost for account in waiting])
-        yield f"{sum(account.in_flight for account in waiting)} being sent or in a batch: up to {dollars(most)} more"
+        most = total([account.pending_cost for account in waiting])
+        times = sum(account.pending for account in waiting)
+        yield f"{times} about to be sent, being sent or in a batch: up to {dollars(most)} more"
     unmetered = sum(account.unmetered for account in accounts)
     if unmetered:
         yield f"{unmetered} replies came without usage: they are in the sum at the most they can have cost"

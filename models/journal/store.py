@@ -3,6 +3,7 @@
 One SQLite file (WAL, synchronous FULL; tables in ``journal.sql``). A request is known by the digest of
 all that determines its answer, so running a command again replays what was answered, for free, and
 asks the rest. A thread writes in groups: while one commit reaches the disk, the next group gathers.
+Which of the requests that are recorded as pending are being sent stands in a file beside it (``sending``).
 When the disk is full, replies under way go to the reserve beside the file (``reserve``), and the next
 run takes them over. One process writes at a time; any number may read (``python -m models journal``).
 
@@ -23,12 +24,14 @@ from typing import Any
 from models.journal import files, records
 from models.journal.records import Answered, Asked
 from models.journal.reserve import EACH, SMALLEST, Reserve
+from models.journal.sending import Sending
 from schemas.errors import MachineError
 from schemas.locks import held
 
 Work = Callable[[sqlite3.Connection], object]
 Job = tuple[Work, Answered | None, asyncio.Future[None]]
 
+_KILLED = "doubts = doubts + 1, sent = sent + 1, pending = 0, problem = 'no reply seen: the run was killed'"
 _OPEN_BATCH_KEYS = "SELECT key FROM batch_items JOIN batches USING (number) WHERE NOT done"
 _KEYED = ("batch_items", "replies", "requests")
 _NEEDED_PARTS = """
@@ -50,7 +53,7 @@ def opened(path: Path, concurrency: int) -> Iterator[Journal]:
         try:
             reserve = Reserve(path.with_name(f".{path.name}.reserve"), max(SMALLEST, EACH * concurrency))
             try:
-                journal = Journal(path, connection, reserve)
+                journal = Journal(path, connection, reserve, Sending(path.with_name(f".{path.name}.sending")))
                 try:
                     yield journal
                 finally:
@@ -64,12 +67,14 @@ def opened(path: Path, concurrency: int) -> Iterator[Journal]:
 class Journal:
     """An open journal; see ``opened``."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve, sending: Sending) -> None:
         self.path = path
         self.run = 0
+        self.sending = sending
         self._connection, self._reserve = connection, reserve
-        self._failed: MachineError | None = None
-        self._aside: dict[bytes, bytes] = {}  # replies that only the reserve holds
+        self._failed: MachineError | None = None  # set by the writer, for good
+        self._aside: dict[bytes, bytes] = {}  # replies that are not in the file, or not yet
+        self._last: asyncio.Future[None] | None = None
         self._stored: set[bytes] = set()
         self._take_over()
         self.known = {key for (key,) in connection.execute("SELECT key FROM replies")}
@@ -80,15 +85,19 @@ class Journal:
 
     def begin_run(self, command: str) -> None:
         """Number a new run, and count as doubts what an earlier one was sending when it was killed."""
+        left = self.sending.left()
+        pending = f"pending AND key NOT IN ({_OPEN_BATCH_KEYS})"
+        sent = "" if left is None else f"AND hex(key) IN ({', '.join(repr(key.hex().upper()) for key in left)})"
         try:
-            self._connection.execute(
-                "UPDATE requests SET doubts = doubts + 1, in_flight = 0, problem = 'no reply seen: the run was killed'"
-                f" WHERE in_flight AND key NOT IN ({_OPEN_BATCH_KEYS})"
-            )
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(f"UPDATE requests SET {_KILLED} WHERE {pending} {sent}")
+            self._connection.execute(f"UPDATE requests SET pending = 0 WHERE {pending}")
             insert = "INSERT INTO runs (began_at, command) VALUES (?, ?) RETURNING number"
             ((self.run,),) = self._connection.execute(insert, (records.now(), command)).fetchall()
+            self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise files.unwritable(self.path, error) from None
+        self.sending.begin()
 
     def replay(self, key: bytes) -> bytes | None:
         """The message that answered a request; None when nothing did yet. Raises MachineError for a damaged one."""
@@ -104,7 +113,7 @@ class Journal:
         return message
 
     async def ask(self, asked: Sequence[Asked]) -> None:
-        """Note requests as being sent. On disk when this returns."""
+        """Note requests as about to be sent. On disk when this returns, and with it all that was noted before."""
         new = [(one, records.new_parts(one.question, self._stored)) for one in asked]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -113,22 +122,32 @@ class Journal:
 
         await self._do(work)
 
-    async def answer(self, answered: Answered) -> None:
-        """Note a reply. On disk when this returns, in the reserve if need be."""
-        await self._do(lambda connection: records.insert_answered(connection, answered), answered)
+    def answer(self, answered: Answered) -> asyncio.Future[None]:
+        """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it."""
         self.known.add(answered.key)
-        if self._failed is not None:
-            self._aside[answered.key] = answered.message
+        self._aside[answered.key] = answered.message
+        done = self._enqueue(lambda connection: records.insert_answered(connection, answered), answered)
+        done.add_done_callback(lambda _: self._failed or self._aside.pop(answered.key, None))
+        return done
 
-    async def unanswered(self, key: bytes, problem: str | None, doubt: bool = False) -> None:
-        """Note that a request is not in flight any more, and why; ``doubt``: it may have been billed."""
-        sql = "UPDATE requests SET in_flight = 0, doubts = doubts + ?, problem = ? WHERE key = ?"
-        await self._do(lambda connection: connection.execute(sql, (doubt, problem, key)))
+    def unanswered(self, key: bytes, problem: str | None, doubt: bool, over: bool) -> asyncio.Future[None]:
+        """Note an attempt without a reply, and why; ``doubt``: it may have been billed; ``over``: it was the last."""
+        sql = "UPDATE requests SET sent = sent + 1, doubts = doubts + ?, problem = ?, pending = ? WHERE key = ?"
+        return self._enqueue(lambda connection: connection.execute(sql, (doubt, problem, not over, key)))
 
-    async def came_to(self, key: bytes, status: str, reason: str) -> None:
+    def not_sent(self, key: bytes) -> asyncio.Future[None]:
+        """Note that a request is not going to be sent."""
+        return self._enqueue(lambda c: c.execute("UPDATE requests SET pending = 0 WHERE key = ?", (key,)))
+
+    def came_to(self, key: bytes, status: str, reason: str) -> asyncio.Future[None]:
         """Note what a reply came to when it was read."""
         sql = "UPDATE replies SET status = ?, reason = ? WHERE key = ?"
-        await self._do(lambda connection: connection.execute(sql, (status, reason, key)))
+        return self._enqueue(lambda connection: connection.execute(sql, (status, reason, key)))
+
+    async def written(self) -> None:
+        """All that was noted so far is on disk when this returns. Raises MachineError when it is not."""
+        if self._last is not None:
+            await self._last
 
     async def write(self, work: Work) -> None:
         """Do other work on the connection, in its turn and committed when this returns."""
@@ -164,13 +183,19 @@ class Journal:
         self._queue.put(None)
         self._writer.join()
         self._reader.close()
+        self.sending.close()
         if self._failed is None:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    async def _do(self, work: Work, kept: Answered | None = None) -> None:
+    async def _do(self, work: Work) -> None:
+        await self._enqueue(work)
+
+    def _enqueue(self, work: Work, kept: Answered | None = None) -> asyncio.Future[None]:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.add_done_callback(_heard)
+        self._last = done
         self._queue.put((work, kept, done))
-        await done
+        return done
 
     def _write(self) -> None:
         while (first := self._queue.get()) is not None:
@@ -222,6 +247,12 @@ class Journal:
         except sqlite3.Error as error:
             raise files.unwritable(self.path, error) from None
         self._reserve.clear()
+
+
+def _heard(done: asyncio.Future[None]) -> None:
+    """Whoever waits for the disk later hears of an error, too: not waiting for this one is no oversight."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception | None]) -> None:

@@ -17,7 +17,7 @@ Read = Callable[..., list[Any]]
 
 _TRACED = f"""
 SELECT id, role, model, server, wire, sample, attempt, run, prompt_id, prompt_digest, asked_at, received_at, sent,
-       doubts, billed, in_flight, problem, coalesce(status, 'open') AS status, reason, request_id,
+       doubts, billed, pending, problem, coalesce(status, 'open') AS status, reason, request_id,
        coalesce(batch, 0) AS batch, metered, hex(key) AS key, last_part, manner, settings.text AS settings, message,
        input_tokens, cache_write_tokens, cache_read_tokens, output_tokens
 FROM {JOINED} LEFT JOIN settings ON settings.digest = requests.settings WHERE {{}} ORDER BY asked_at, id, key

@@ -35,8 +35,8 @@ def request_problem(body: Any, models: Mapping[str, Model]) -> tuple[int, str] |
     model = models.get(body["model"])
     if model is None:
         return 404, f"model: {body['model']}"
-    problem = model_problem(body, model)
-    return (400, problem) if problem else None
+    refused = model_problem(body, model)
+    return (400, refused) if refused else None
 
 
 def model_problem(body: Mapping[str, Any], model: Model) -> str | None:
