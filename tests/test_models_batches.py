@@ -9,8 +9,8 @@ from test_models_running import keys, query, single, stories
 from test_models_storms import compose, pieces, whole
 
 from models.backends import BackendSettings, run
-from models.journal.accounts import accounts
 from models.journal import read_only
+from models.journal.accounts import accounts
 from models.prices import read_prices
 from models.rehearsal.faults import Fault, Faults
 from models.roles import read_roles

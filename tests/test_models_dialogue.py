@@ -26,7 +26,10 @@ USER = Speaker("user", "user", counted, fixed=("You are Ann.",), opening="Begin 
 SUBJECT = Speaker("assistant", "subject", counted)
 
 
-def held(speakers=(USER, SUBJECT), rule=StopRule(2), **more):
+TWO_TURNS = StopRule(2)
+
+
+def held(speakers=(USER, SUBJECT), rule=TWO_TURNS, **more):
     return drive(dialogue("d", speakers, rule, **more))
 
 
@@ -196,7 +199,7 @@ def test_an_empty_answer_is_asked_for_again():
     [(USER,), (USER, USER), (SUBJECT, USER), (USER, SUBJECT, replace(USER, name="a"), replace(USER, name="b"))],
 )
 def test_speakers_nobody_could_tell_apart_or_begin_with_are_refused(speakers):
-    with pytest.raises(ValueError, match="speakers of different names|needs an opening"):
+    with pytest.raises(ValueError, match=r"speakers of different names|needs an opening"):
         held(speakers)
 
 

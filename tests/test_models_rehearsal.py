@@ -17,12 +17,14 @@ from models.rehearsal.__main__ import main
 from models.rehearsal.answers import composer, invent
 from models.rehearsal.api import Api
 from models.rehearsal.calls import Call
-from models.rehearsal.writing import Rehearsal
 from models.rehearsal.checks import batch_problem, request_problem
 from models.rehearsal.faults import ATTEMPT, WRITTEN, Fault, Faults, read_faults, spoiled
+from models.rehearsal.writing import Rehearsal
 from models.request import Request
 from models.roles import known_models, model_named
-from models.wire import reply_of, wired
+from models.wire.answers import reply_of
+from models.wire.messages import content
+from models.wire.questions import question
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.tables import record_names, record_schema
@@ -74,7 +76,7 @@ def output(schema):
         ({**GOOD, "temperature": 1.5}, 400, "range: 0..1"),
         ({**GOOD, "model": "claude-opus-5", "temperature": 0.5}, 400, "temperature: Extra inputs are not permitted"),
         ({**GOOD, "model": "claude-opus-5", "top_k": 5}, 400, "top_k: Extra inputs"),
-        ({**GOOD, "stream": True}, 400, "stream"),
+        ({**GOOD, "stream": "yes"}, 400, "stream"),
         (output({"type": "object", "properties": {}}), 400, "'additionalProperties' must be explicitly set to false"),
         (output({"type": "string", "pattern": "a+"}), 400, "property 'pattern' is not supported"),
         (output({"type": "array", "items": {"type": "integer", "minimum": 1}}), 400, "'minimum' is not supported"),
@@ -145,9 +147,9 @@ def test_a_malformed_batch_is_refused_as_a_whole(requests, said):
 
 def instance_of(schema, chance):
     request = Request("r", "memory", (), str(chance), "p", "d", compose=dict, schema=schema)
-    body = orjson.loads(wired(request, MODELS["claude-sonnet-4-6"], "x").body)
+    body = orjson.loads(question(request, MODELS["claude-sonnet-4-6"], "x").body)
     message = {"content": [{"type": "text", "text": invent(body)}], "stop_reason": "end_turn"}
-    return reply_of(request, message)
+    return reply_of(request, content(message))
 
 
 @pytest.mark.parametrize("table", record_names())
@@ -161,7 +163,7 @@ def test_answers_are_to_the_schema_with_the_limits_that_went_into_descriptions(t
 
 def test_a_schema_in_words_is_answered_too_and_anything_else_in_prose():
     request = Request("r", "memory", (), "Write.", "p", "d", compose=dict, schema={"type": "integer", "minimum": 5})
-    body = orjson.loads(wired(request, MODELS["claude-sonnet-4-6"], "x", schema=False).body)
+    body = orjson.loads(question(request, MODELS["claude-sonnet-4-6"], "x", enforces=False).body)
     assert int(invent(body)) >= 5
     assert len(invent(GOOD).split()) > 300
 

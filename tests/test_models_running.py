@@ -1,7 +1,6 @@
 """The backend with a model against the rehearsal server, over both wires: nothing paid lost or paid twice."""
 
 import functools
-import hashlib
 import sqlite3
 import sys
 import threading
@@ -11,9 +10,9 @@ import orjson
 import pytest
 
 from models.backends import BackendSettings, run
+from models.journal import read_only
 from models.journal.accounts import EVERYTHING, accounts, spent
 from models.journal.trace import traced
-from models.journal import read_only
 from models.prices import read_prices
 from models.rehearsal.faults import Fault, Faults
 from models.remedies import ask
@@ -237,7 +236,7 @@ def test_a_wrong_key_ends_the_run(rehearse, settings):
 
 def test_an_unknown_model_ends_the_run_with_its_name(rehearse, settings, wire):
     rehearse()
-    with pytest.raises(RequestError, match="unknown model .404 .*claude-sonnet-46"):
+    with pytest.raises(RequestError, match=r"unknown model .404 .*claude-sonnet-46"):
         list(run(single(20), replace(settings, roles=roles(wire, "claude-sonnet-46"))))
 
 

@@ -14,6 +14,7 @@ from models.rehearsal.calls import Call, Response, failed
 from models.rehearsal.writing import Rehearsal
 
 _LARGEST_HEAD = 64 * 2**10
+_PHRASES = {**{status.value: status.phrase for status in HTTPStatus}, 529: "Overloaded"}
 
 
 class Answering(Protocol):
@@ -76,7 +77,7 @@ class Connection(asyncio.Protocol):
         if self._transport.is_closing():
             self._api.sent(response, whole=False)
             return
-        reason = HTTPStatus(response.status).phrase if response.status != 529 else "Overloaded"
+        reason = _PHRASES.get(response.status, "Error")
         headers = {
             "content-type": "application/json",
             "request-id": "req_rehearsal",

@@ -16,6 +16,8 @@ from schemas.errors import AnamnesisError, MachineError, RequestError
 # schemaless   400 because of the schema, which this server or model does not enforce
 Kind = Literal["limited", "overloaded", "broken", "unreachable", "rejected", "schemaless"]
 
+# A proxy's statuses: what stands behind it may have answered, and billed, all the same.
+_PROXYS = frozenset({502, 504, *range(520, 528)})
 _SCHEMA_WORDS = ("output_config", "output_format", "json_schema", "response_format")
 _CREDIT_WORDS = (
     "credit balance",
@@ -58,7 +60,7 @@ def declined(
     if status in (503, 529):
         return UnansweredError("overloaded", words, wait)
     if status >= 500 or status in (408, 409):
-        return UnansweredError("broken", words, wait, doubt=status in (408, 504))
+        return UnansweredError("broken", words, wait, doubt=status in _PROXYS)
     if status in (401, 403):
         return RequestError(f"key refused ({words})", where, mend="Use a key that this server accepts")
     if path.endswith("/batches") and status == 404:
