@@ -145,9 +145,10 @@ def dialogue(
     for session in range(first, first + rule.sessions):
         cast = speakers(session, turns) if callable(speakers) else speakers
         _check(cast)
+        views = {speaker.name: View(speaker, len(cast) > 2, turns, session) for speaker in cast}
         for number in range(1, rule.turns + 1):
             for speaker in cast:
-                moment = Moment(speaker.name, session, number, view(speaker, cast, turns, session), turns)
+                moment = Moment(speaker.name, session, number, views[speaker.name].messages(), turns)
                 request = _request(f"{name}/{session}/{number:02}/{speaker.name}", speaker, moment, sample)
                 reply: Reply = yield from ask(request, functools.partial(_problem, speaker), tries)
                 if reply.status != "answered":
@@ -155,7 +156,10 @@ def dialogue(
                     return Dialogue(turns[len(history) :], "failed", reply.reason or reply.status, failed)
                 said, ended = _heard(speaker, rule, speaker.read(reply.answer))
                 if said:
-                    turns = (*turns, Turn(speaker.name, said, session, number, request.id, reply.answer, reply))
+                    turn = Turn(speaker.name, said, session, number, request.id, reply.answer, reply)
+                    turns = (*turns, turn)
+                    for one in views.values():
+                        one.hear(turn)
                 if ended:
                     return Dialogue(turns[len(history) :], ended, f"{speaker.name} ended it ({ended})")
     limit = f"{rule.sessions} x {rule.turns} turns were held and nobody had to end it"
@@ -164,34 +168,42 @@ def dialogue(
     return Dialogue(turns[len(history) :], "limit", limit)
 
 
-def view(speaker: Speaker, cast: Sequence[Speaker], turns: Sequence[Turn], session: int) -> tuple[Message, ...]:
+class View:
     """The turns as one speaker is shown them: its own as the assistant's, all others' and its openings as the user's.
 
-    Turns of one side that follow each other are one message; among three speakers the others are named.
+    Turns of one side that follow each other are one message; among ``several`` speakers the others are named.
     """
-    several = len(cast) > 2
-    heard: list[tuple[Literal["user", "assistant"], list[str]]] = []
 
-    def hear(role: Literal["user", "assistant"], text: str) -> None:
-        if heard and heard[-1][0] == role:
-            heard[-1][1].append(text)
-        else:
-            heard.append((role, [text]))
+    def __init__(self, speaker: Speaker, several: bool, turns: Sequence[Turn], session: int) -> None:
+        self._speaker, self._several = speaker, several
+        self._messages: list[Message] = []
+        self._session = 0
+        for turn in turns:
+            if speaker.remembers or turn.session == session:
+                self.hear(turn)
+        self._enter(session)
 
-    begun = 0
-    for turn in turns:
-        if turn.session != session and not speaker.remembers:
-            continue
-        if turn.session != begun and speaker.opening:
-            hear("user", speaker.opening)
-        begun = turn.session
-        if turn.speaker == speaker.name:
-            hear("assistant", turn.text)
+    def messages(self) -> tuple[Message, ...]:
+        """What the speaker is shown now."""
+        return tuple(self._messages)
+
+    def hear(self, turn: Turn) -> None:
+        """A further turn was said."""
+        self._enter(turn.session)
+        if turn.speaker == self._speaker.name:
+            self._add("assistant", turn.text)
         else:
-            hear("user", f"{turn.speaker}: {turn.text}" if several else turn.text)
-    if begun != session and speaker.opening:
-        hear("user", speaker.opening)
-    return tuple((role, "\n\n".join(texts)) for role, texts in heard)
+            self._add("user", f"{turn.speaker}: {turn.text}" if self._several else turn.text)
+
+    def _enter(self, session: int) -> None:
+        if session != self._session and self._speaker.opening:
+            self._add("user", self._speaker.opening)
+        self._session = session
+
+    def _add(self, role: Literal["user", "assistant"], text: str) -> None:
+        if self._messages and self._messages[-1][0] == role:
+            text = f"{self._messages.pop()[1]}\n\n{text}"
+        self._messages.append((role, text))
 
 
 def _request(name: str, speaker: Speaker, moment: Moment, sample: int) -> Request:

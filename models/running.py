@@ -36,6 +36,7 @@ from models.settings import BackendSettings
 from schemas.command import say
 from schemas.errors import RequestError
 
+_TOGETHER = 256  # results
 _AHEAD = 2  # chains for each place in flight: while one waits for the disk, another one's request is ready
 
 
@@ -86,7 +87,8 @@ class _Run(Generic[Result]):
         self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
         self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path)  # what was spent: Asking.begin
         self._budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
-        self._done: queue.SimpleQueue[tuple[int, Result] | BaseException | None] = queue.SimpleQueue()
+        self._finished: list[tuple[int, Result]] = []
+        self._done: queue.SimpleQueue[list[tuple[int, Result]] | BaseException | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._asking: Asking | None = None
         self._driving: asyncio.Task[None] | None = None
@@ -103,7 +105,7 @@ class _Run(Generic[Result]):
         while (item := self._done.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
-            early[item[0]] = item[1]
+            early.update(item)
             while index in early:
                 yield early.pop(index)
                 index += 1
@@ -145,6 +147,19 @@ class _Run(Generic[Result]):
         finally:
             self._loop.close()
 
+    def _finish(self, index: int, result: Result) -> None:
+        """Hand results over together: waking the other thread for each takes longer than reading one."""
+        if not self._finished:
+            self._loop.call_soon(self._hand_over)
+        self._finished.append((index, result))
+        if len(self._finished) == _TOGETHER:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self._finished:
+            self._done.put(self._finished)
+            self._finished = []
+
     async def _drive(self) -> None:
         settings = self._settings
         kind = BatchAsking if settings.batch else Asking
@@ -152,7 +167,10 @@ class _Run(Generic[Result]):
             self._asking = asking
             places = len(self._starts) if settings.batch else settings.concurrency * _AHEAD
             self._driving = asyncio.create_task(self._chains(asking, min(places, len(self._starts))))
-            await self._driving
+            try:
+                await self._driving
+            finally:
+                self._hand_over()
 
     async def _chains(self, asking: Asking, places: int) -> None:
         waiting = iter(enumerate(self._starts))
@@ -162,7 +180,7 @@ class _Run(Generic[Result]):
                 for index, start in waiting:
                     result = await _one(start(), asking)
                     await self._journal.written()  # what a result rests on is recorded before anybody has it
-                    self._done.put((index, result))
+                    self._finish(index, result)
             except StoppedError:
                 return
             except BaseException:  # of a chain, or one that ends the run

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from models.backends import BackendSettings, run
-from models.dialogue import Dialogue, Said, Speaker, StopRule, dialogue, view
+from models.dialogue import Dialogue, Said, Speaker, StopRule, View, dialogue
 from models.offline import drive
 from models.prices import read_prices
 from models.rehearsal.faults import Fault, Faults
@@ -66,7 +66,7 @@ def test_speakers_take_turns_and_each_sees_itself_as_the_assistant():
 
 def test_a_simulated_user_keeps_its_own_opening_words_in_its_view():
     talk = held(rule=StopRule(3))
-    seen = view(USER, (USER, SUBJECT), talk.turns, 1)
+    seen = View(USER, False, talk.turns, 1).messages()
     assert seen[:2] == (("user", "Begin the conversation."), ("assistant", talk.turns[0].text))
     assert [text for role, text in seen if role == "assistant"] == [t.text for t in talk.turns if t.speaker == "user"]
 

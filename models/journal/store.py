@@ -77,7 +77,7 @@ class Journal:
         self._last: asyncio.Future[None] | None = None
         self._stored: set[bytes] = set()
         self._take_over()
-        self.known = {key for (key,) in connection.execute("SELECT key FROM replies")}
+        self.known: dict[bytes, int | None] = dict(connection.execute("SELECT key, rowid FROM replies"))
         self._reader = files.reader(path)
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
@@ -105,8 +105,12 @@ class Journal:
             return None
         if key in self._aside:
             return self._aside[key]
+        row = None
         with files.damage_told(self.path):
-            row = self._reader.execute("SELECT message, digest FROM replies WHERE key = ?", (key,)).fetchone()
+            rowid = self.known[key]
+            if rowid is None:
+                (rowid,) = self._reader.execute("SELECT rowid FROM replies WHERE key = ?", (key,)).fetchone()
+            row = self._reader.execute("SELECT message, digest FROM replies WHERE rowid = ?", (rowid,)).fetchone()
         if row is None or records.reply_digest(key, row[0].encode()) != row[1]:
             raise files.damaged(self.path, "a reply is not what was recorded")
         message: bytes = row[0].encode()
@@ -124,7 +128,7 @@ class Journal:
 
     def answer(self, answered: Answered) -> asyncio.Future[None]:
         """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it."""
-        self.known.add(answered.key)
+        self.known[answered.key] = None
         self._aside[answered.key] = answered.message
         done = self._enqueue(lambda connection: records.insert_answered(connection, answered), answered)
         done.add_done_callback(lambda _: self._failed or self._aside.pop(answered.key, None))

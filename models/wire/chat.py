@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from models.request import Usage
-from models.wire.content import Content, count, without_thoughts
+from models.wire.content import Content, count, table, without_thoughts
 from models.wire.schemas import enforceable
 
 NAME = "chat"
@@ -67,9 +67,9 @@ def content(message: Mapping[str, Any]) -> Content:
     text, thoughts = without_thoughts(_text(said.get("content")))
     aside = said.get("reasoning_content") or said.get("reasoning")
     refusal = said.get("refusal")
-    usage, model = message.get("usage"), message.get("model")
+    usage, model = table(message.get("usage")), message.get("model")
     declined = stop == "content_filter" or (bool(refusal) and not text.strip())
-    cached = count(usage, "prompt_tokens_details", "cached_tokens")
+    cached = count(table(usage.get("prompt_tokens_details")), "cached_tokens")
     return Content(
         text=text,
         ended="declined" if declined else "cut" if stop == "length" else "whole",

@@ -35,7 +35,9 @@ def without_thoughts(text: str) -> tuple[str, str]:
     Templates that open the thoughts themselves leave only the closing tag in the text; thoughts that were
     never closed leave no text.
     """
-    found = _THOUGHTS.match(text) if "</think" in text else None
+    if "<think" not in text and "</think" not in text:
+        return text, ""
+    found = _THOUGHTS.match(text)
     if found:
         return text[found.end() :], found[1].strip()
     if _OPEN_THOUGHT.match(text):
@@ -43,8 +45,12 @@ def without_thoughts(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def count(usage: Any, *path: str) -> int:
+def count(usage: Mapping[str, Any], name: str) -> int:
     """A number of tokens in a server's ``usage``; 0 where it says none."""
-    for step in path:
-        usage = usage.get(step) if isinstance(usage, Mapping) else None
-    return usage if isinstance(usage, int) and not isinstance(usage, bool) and usage > 0 else 0
+    value = usage.get(name)
+    return value if type(value) is int and value > 0 else 0
+
+
+def table(value: Any) -> Mapping[str, Any]:
+    """What is a table in a reply; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}

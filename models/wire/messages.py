@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from models.request import Usage
-from models.wire.content import Content, count, without_thoughts
+from models.wire.content import Content, count, table, without_thoughts
 from models.wire.schemas import enforceable
 
 NAME = "messages"
@@ -79,33 +79,33 @@ def foreign(message: Any) -> str | None:
 def content(message: Mapping[str, Any]) -> Content:
     """What a message says; it may come without usage."""
     blocks = message.get("content") or []
-    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
-    thinking = "".join(str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking")
-    text, thoughts = without_thoughts(text)
-    stop, usage, model = message.get("stop_reason"), message.get("usage"), message.get("model")
-    if stop == "refusal":
-        details = message.get("stop_details") or {}
-        detail = ", ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
+    if len(blocks) == 1 and blocks[0].get("type") == "text":
+        text, thinking = str(blocks[0].get("text") or ""), ""
     else:
-        detail = str(stop)
-    ended = "declined" if stop == "refusal" else "cut" if stop in _CUT else "whole"
+        text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
+        thinking = "".join(str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking")
+    text, thoughts = without_thoughts(text)
+    stop, model = message.get("stop_reason"), message.get("model")
+    usage = table(message.get("usage"))
+    used = Usage(*(count(usage, name) for name in _USAGE))
     return Content(
         text=text,
-        ended=ended,  # type: ignore[arg-type]  # of the three
-        detail=detail,
+        ended="declined" if stop == "refusal" else "cut" if stop in _CUT else "whole",
+        detail=_details(message) if stop == "refusal" else str(stop),
         model=model if isinstance(model, str) else None,
-        usage=Usage(
-            count(usage, "input_tokens"),
-            count(usage, "cache_creation_input_tokens"),
-            count(usage, "cache_read_input_tokens"),
-            count(usage, "output_tokens"),
-        ),
-        metered=count(usage, "output_tokens") > 0 or count(usage, "input_tokens") > 0,
+        usage=used,
+        metered=used.output_tokens > 0 or used.input_tokens > 0,
         thoughts=thinking or thoughts,
     )
 
 
+_USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _CUT = ("max_tokens", "model_context_window_exceeded")
+
+
+def _details(message: Mapping[str, Any]) -> str:
+    details = table(message.get("stop_details"))
+    return ", ".join(str(details[name]) for name in ("category", "explanation") if details.get(name))
 
 
 def assembled(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

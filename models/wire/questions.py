@@ -68,7 +68,11 @@ class Question:
     parts: tuple[Part, ...]
     digests: tuple[bytes, ...]
     manner: Manner
-    body: bytes
+
+    @functools.cached_property
+    def body(self) -> bytes:
+        """The exact bytes that are sent; what is replayed needs none."""
+        return orjson.dumps(body_of(self.wire, self.settings, self.parts, self.manner), option=orjson.OPT_SORT_KEYS)
 
 
 def question(request: Request, model: Model, server: str, enforces: bool | None = None) -> Question:
@@ -81,12 +85,10 @@ def question(request: Request, model: Model, server: str, enforces: bool | None 
     try:
         settings = orjson.dumps(_settings(request, model), option=orjson.OPT_SORT_KEYS)
         digests = tuple(chain(parts))
-        manner = _manner(request, model, enforces)
-        body = orjson.dumps(body_of(model.wire, settings, parts, manner), option=orjson.OPT_SORT_KEYS)
     except (TypeError, UnicodeEncodeError) as error:
         raise RequestError("prompt is no Unicode text", row=request.id, expected=str(error)) from None
     key = question_key(server, model.wire, request.sample, request.attempt, settings, digests[-1])
-    return Question(key, model.wire, settings, parts, digests, manner, body)
+    return Question(key, model.wire, settings, parts, digests, _manner(request, model, enforces))
 
 
 def question_key(server: str, wire: str, sample: int, attempt: int, settings: bytes, last: bytes) -> bytes:
@@ -99,8 +101,13 @@ def chain(parts: Sequence[Part]) -> Iterator[bytes]:
     """The digest of each part, which covers all before it."""
     digest = ROOT
     for role, text in parts:
-        digest = hashlib.sha256(digest + role.encode() + b"\n" + text.encode()).digest()
+        digest = _digest(digest, role, text)
         yield digest
+
+
+@functools.lru_cache(maxsize=2**14)  # each turn of a conversation is asked for again with all after it
+def _digest(previous: bytes, role: str, text: str) -> bytes:
+    return hashlib.sha256(previous + role.encode() + b"\n" + text.encode()).digest()
 
 
 def body_of(wire: str, settings: bytes, parts: Sequence[Part], manner: Manner) -> dict[str, Any]:
