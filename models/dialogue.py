@@ -11,7 +11,7 @@ speaker whose turn it was: what was said comes from the journal and is asked of 
 
 A model is always shown itself as the assistant and the others as the user. A simulated user therefore has
 the roles exchanged: its opening words are the assistant's in its own view and stay there, because a
-simulator that no longer sees them begins the conversation anew. What it is told as a session begins
+simulator that no longer sees them begins the conversation anew. What it is asked as a session begins
 (``opening``) stands before them in the user's place.
 """
 
@@ -76,7 +76,7 @@ class Speaker:
     """One side of a dialogue.
 
     ``name`` tells the speakers apart, ``role`` says which model plays it. ``compose`` answers offline.
-    ``fixed`` is its system part; ``opening`` is what it is told as a session begins (the speaker who begins
+    ``fixed`` is its system part; ``opening`` is what it is asked as a session begins (the speaker who begins
     needs one); ``reminder`` stands under what it is to answer, each time, and in no later view.
     ``read`` turns its answer into what is said, raising ValueError with the reason when it cannot.
     ``remembers``: it sees all sessions so far, else only the present one.
@@ -137,7 +137,7 @@ def dialogue(
     """Hold a dialogue; requests are named ``<name>/<session>/<number>/<speaker>``.
 
     ``history`` are turns of earlier sessions, which count on from the last of them. The turns returned are
-    those of this dialogue alone. Raises ValueError for speakers nobody could tell apart, for none or one,
+    those of this dialogue alone. Raises ValueError for speakers of the same name, for none or one,
     and for a first speaker without an opening.
     """
     turns = history

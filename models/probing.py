@@ -2,7 +2,7 @@
 
 A model whose entry says ``schema = "probe"`` (the default for one without an entry) is given the schema both for the
 server to enforce and in words. A refusal, or a first reply that an enforced schema could not have let through, shows
-that it is not heeded: from then on it is asked for in words alone. Either finding is told once.
+that it is not heeded: from then on it is asked for in words alone. Either finding is reported once.
 """
 
 from __future__ import annotations

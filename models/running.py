@@ -60,7 +60,7 @@ def run(
 def check_servers(settings: BackendSettings) -> None:
     """Raises RequestError for a malformed address, and when there is a key for none of the models.
 
-    A key that is missing for some of them is told when one of these is asked: a run need not ask all roles.
+    A key that is missing for some of them is an error when one of these is asked: a run need not ask all roles.
     """
     models = {model.name: model for model in settings.roles.values() if model != OFFLINE}
     missing: list[RequestError] = []

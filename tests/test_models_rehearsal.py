@@ -19,6 +19,7 @@ from models.rehearsal.api import Api
 from models.rehearsal.calls import Call
 from models.rehearsal.checks import batch_problem, request_problem
 from models.rehearsal.faults import ATTEMPT, WRITTEN, Fault, Faults, read_faults, spoiled
+from models.rehearsal.speakers import react
 from models.rehearsal.writing import Rehearsal
 from models.request import Request
 from models.roles import known_models, model_named
@@ -272,3 +273,60 @@ def test_a_port_that_is_taken_is_told_in_one_line(rehearse, capsys, monkeypatch)
     port = os.environ["ANTHROPIC_BASE_URL"].rpartition(":")[2]
     assert main(["--port", port]) == 3
     assert "cannot listen" in capsys.readouterr().err
+
+
+CHAT = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"model": "m"}, 400, "messages"),
+        ({**CHAT, "messages": []}, 400, "at least one"),
+        ({**CHAT, "messages": [{"role": "robot", "content": "x"}]}, 400, "messages[0].role"),
+        ({**CHAT, "system": "x"}, 400, "unknown parameter: system"),
+        ({**CHAT, "response_format": {"type": "json_schema"}}, 400, "missing schema"),
+        ({**CHAT, "max_tokens": 10**7}, 400, "max_tokens"),
+        ({**CHAT, "model": "gpt"}, 404, "does not exist"),
+    ],
+)
+def test_what_chat_completions_refuse_is_refused_in_their_form(body, status, said):
+    response = call(Api(Rehearsal()), body, path="/v1/chat/completions")
+    assert response.status == status
+    assert said in orjson.loads(response.body)["error"]["message"]
+
+
+def test_both_wires_give_the_same_text_and_count_the_same_tokens():
+    api = Api(Rehearsal(compose=lambda body: orjson.dumps(body["messages"]).decode()))
+    message = orjson.loads(call(api).body)
+    completion = orjson.loads(call(api, CHAT, path="/v1/chat/completions").body)
+    assert completion["choices"][0]["message"]["content"] == message["content"][0]["text"]
+    assert completion["usage"]["completion_tokens"] == message["usage"]["output_tokens"]
+
+
+def test_a_composer_is_chosen_by_the_model_of_the_request():
+    api = Api(Rehearsal(compose=lambda body: "any", composers={"claude-haiku-4-5": lambda body: "haiku"}))
+    texts = [orjson.loads(call(api, {**GOOD, "model": m}).body)["content"][0]["text"] for m in sorted(MODELS)[:2]]
+    assert sorted(texts) == ["any", "haiku"]
+
+
+def test_speakers_react_to_every_turn_they_are_shown_and_say_the_stop_word_when_enough_was_said():
+    talk = [{"role": "user", "content": "Tell me of the lamp. ###STOP###"}]
+    said = [react({"messages": talk})]
+    for other in ("Why?", "Which lamp?", "And the door?", "Where?", "When?", "How?", "Who?"):
+        talk = [*talk, {"role": "assistant", "content": said[-1]}, {"role": "user", "content": other}]
+        said.append(react({"messages": talk}))
+    assert len(set(said)) == len(said)
+    assert react({"messages": talk[2:]}) != said[-1]
+    assert [text.endswith("###STOP###") for text in said] == [False] * 6 + [True] * 2
+
+
+def test_what_each_fault_did_is_counted_apart_and_what_was_made_is_billable(rehearse):
+    api = Api(Rehearsal(faults=Faults([Fault("drop", 1.0, match="lost"), Fault("limited", 1.0, match="later")])))
+    for text in ("fine", "lost", "later"):
+        response = call(api, {**GOOD, "messages": [{"role": "user", "content": text}]})
+        api.sent(response, whole=not response.cut)
+    stats = api.stats()
+    assert stats["by_fault"] == {"drop": {"sent": 1}, "limited": {"sent": 1}, "none": {"answered": 1, "sent": 1}}
+    made, answered = stats["billable"]["claude-sonnet-4-6"], stats["tokens"]["claude-sonnet-4-6"]
+    assert made["output_tokens"] > answered["output_tokens"] > 0

@@ -169,3 +169,20 @@ def test_an_open_batch_of_a_server_that_no_role_names_stops_the_run(rehearse, se
     rehearse()
     with pytest.raises(MachineError, match="open batch of another server"):
         list(run(single(5), settings))
+
+
+def test_the_memories_of_a_character_are_built_over_chat_completions(rehearse, tmp_path):
+    from builders import memories, rehearsal
+    from schemas.workspace import Workspace
+
+    roles = tmp_path / "roles.toml"
+    roles.write_text('[models."claude-sonnet-4-6"]\nwire = "chat"\n')
+    texts = []
+    for wire, more in (("chat", ["--roles", str(roles)]), ("messages", [])):
+        api = rehearse(compose=rehearsal.memories, wires=(wire,))
+        words = ["--char", "CHAR_04", "--count", "30", "--quiet", "--backend", "messages", *more]
+        assert memories.main(["--workspace", str(tmp_path / wire), *words]) in (0, 1)
+        rows = list(Workspace(tmp_path / wire, "heart").rows("memories", "CHAR_04"))
+        texts.append([row["content_full"] for row in rows])
+        assert len(rows) == 30 and api.stats()["answered"] >= 1
+    assert texts[0] == texts[1]

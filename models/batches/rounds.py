@@ -162,7 +162,7 @@ class BatchAsking(Asking):
         self._look()
 
     def _after(self, key: bytes, problem: str | None) -> None:
-        """Tell the chains that wait for a request how it went; one that may succeed later waits on."""
+        """Report to the chains that wait for a request how it went; one that may succeed later waits on."""
         if problem is None or key in self.journal.known:
             self._finish([key], None)
             return

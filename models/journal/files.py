@@ -1,6 +1,6 @@
 """The journal's file: created whole, checked when it is opened, readable beside the run that writes it.
 
-A damaged file (a page lost, cut, emptied, a byte that flipped) is told in one line with what can still be read;
+A damaged file (a page lost, cut, emptied, a byte that flipped) is reported in one line with what can still be read;
 ``python -m models journal recover`` saves that. Nothing is asked on a damaged journal: what it no longer shows
 as answered would be paid again.
 """
@@ -56,7 +56,7 @@ def read_only(path: Path) -> Iterator[Read]:
         raise RequestError("missing journal", path, mend="Check --journal or --workspace: nothing was asked there yet")
 
     def read(sql: str, *values: Any) -> list[Any]:
-        with damage_told(path):
+        with damage_reported(path):
             return connection.execute(sql, values).fetchall()
 
     with contextlib.closing(reader(path)) as connection:
@@ -75,7 +75,7 @@ def check(connection: sqlite3.Connection, path: Path, deep: bool = True) -> None
     """Raises MachineError for a damaged journal, RequestError for a file that is none or of another version."""
     if not path.stat().st_size:
         raise damaged(path, "the file is empty")
-    with damage_told(path):
+    with damage_reported(path):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != _APPLICATION:
@@ -88,7 +88,7 @@ def check(connection: sqlite3.Connection, path: Path, deep: bool = True) -> None
 
 
 @contextlib.contextmanager
-def damage_told(path: Path) -> Iterator[None]:
+def damage_reported(path: Path) -> Iterator[None]:
     """What SQLite says of a damaged file, as our error."""
     try:
         yield

@@ -153,7 +153,7 @@ def _varint(raw: bytes, place: int) -> tuple[int, int]:
 
 
 def _sort(found: Readable, rowid: int, row: Row) -> None:
-    """Put a row to its table: told by its columns, and by its digest where it has one."""
+    """Put a row to its table: known by its columns, and by its digest where it has one."""
     key = row[0] if row and isinstance(row[0], bytes) else b""
     if len(row) == 13 and isinstance(row[2], str):
         if hashlib.sha256(key + row[2].encode()).digest() == row[3]:

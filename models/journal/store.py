@@ -106,7 +106,7 @@ class Journal:
         if key in self._aside:
             return self._aside[key]
         row = None
-        with files.damage_told(self.path):
+        with files.damage_reported(self.path):
             rowid = self.known[key]
             if rowid is None:
                 (rowid,) = self._reader.execute("SELECT rowid FROM replies WHERE key = ?", (key,)).fetchone()
@@ -179,7 +179,7 @@ class Journal:
 
     def read(self, sql: str, *values: Any) -> list[Any]:
         """Rows of a query."""
-        with files.damage_told(self.path):
+        with files.damage_reported(self.path):
             return self._reader.execute(sql, values).fetchall()
 
     def close(self) -> None:
@@ -194,11 +194,11 @@ class Journal:
     async def _do(self, work: Work) -> None:
         await self._enqueue(work)
 
-    def _enqueue(self, work: Work, kept: Answered | None = None) -> asyncio.Future[None]:
+    def _enqueue(self, work: Work, reply: Answered | None = None) -> asyncio.Future[None]:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         done.add_done_callback(_heard)
         self._last = done
-        self._queue.put((work, kept, done))
+        self._queue.put((work, reply, done))
         return done
 
     def _write(self) -> None:
@@ -212,7 +212,7 @@ class Journal:
                         group.append(following)
             waiting = [done for _, _, done in group]
             try:
-                _report(waiting, self._commit([(work, kept) for work, kept, _ in group]))
+                _report(waiting, self._commit([(work, reply) for work, reply, _ in group]))
             except BaseException as error:  # whoever waits has to hear of it
                 _report(waiting, [MachineError(f"journal stopped ({error!r})", self.path)] * len(waiting))
                 raise
@@ -231,13 +231,13 @@ class Journal:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 self._failed = files.unwritable(self.path, error)
-        return [self._put_aside(kept) for _, kept in group]
+        return [self._put_aside(reply) for _, reply in group]
 
-    def _put_aside(self, kept: Answered | None) -> Exception | None:
-        if kept is None:
+    def _put_aside(self, reply: Answered | None) -> Exception | None:
+        if reply is None:
             return self._failed
         try:
-            self._reserve.put(records.as_json(kept))
+            self._reserve.put(records.as_json(reply))
         except OSError as error:
             return files.unwritable(self.path, error)
         return None
@@ -260,7 +260,7 @@ def _heard(done: asyncio.Future[None]) -> None:
 
 
 def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception | None]) -> None:
-    """Tell the loop how a group went."""
+    """Report to the loop how a group went."""
 
     def finish() -> None:
         for done, error in zip(waiting, errors, strict=True):

@@ -24,12 +24,12 @@ FROM {JOINED} LEFT JOIN settings ON settings.digest = requests.settings WHERE {{
 """
 
 _PARTS = """
-WITH RECURSIVE told (previous, role, text, place) AS (
+WITH RECURSIVE chain (previous, role, text, place) AS (
   SELECT previous, role, text, 0 FROM parts WHERE digest = ?
   UNION ALL
-  SELECT parts.previous, parts.role, parts.text, place + 1 FROM parts JOIN told ON parts.digest = told.previous
+  SELECT parts.previous, parts.role, parts.text, place + 1 FROM parts JOIN chain ON parts.digest = chain.previous
 )
-SELECT role, text FROM told ORDER BY place DESC
+SELECT role, text FROM chain ORDER BY place DESC
 """
 
 _USAGE = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the server until it is interrupted."""
     made = command.parser(
         _PROG,
-        "A Messages server on loopback: checks requests, counts tokens, misbehaves as told, invents answers.",
+        "A Messages server on loopback: checks requests, counts tokens, misbehaves as it is set to, invents answers.",
         f"python -m {_PROG} --port 8765 --latency 0.2",
     )
     made.add_argument("--port", type=int, default=0, metavar="N", help="port on 127.0.0.1 (default 0: any free one)")

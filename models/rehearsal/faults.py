@@ -50,7 +50,7 @@ _PHRASES: list[str] = REFERENCE["forbidden"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault and the share of requests or attempts it befalls."""
+    """A fault and the share of requests or attempts it happens to."""
 
     kind: str
     share: float

@@ -3,7 +3,7 @@
     python -m models.rehearsal --composer models.rehearsal.speakers:react
 
 Each turn takes up a word of the last one and says how many turns were heard, so that a view with a turn missing,
-twice or on the wrong side gives another text. A speaker that is told of a stop word (the first text in the system
+twice or on the wrong side gives another text. A speaker that is given a stop word (the first text in the system
 part or the turns between two pairs of ###) says it once enough was said.
 """
 

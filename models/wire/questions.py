@@ -150,10 +150,10 @@ def _settings(request: Request, model: Model) -> dict[str, Any]:
 def _manner(request: Request, model: Model, enforces: bool | None) -> Manner:
     if request.schema is None or request.parse is not None:
         return "none"
-    told = model.schema if enforces is None else enforces
-    if told is False or not _enforceable(orjson.dumps(request.schema)):
+    heeded = model.schema if enforces is None else enforces
+    if heeded is False or not _enforceable(orjson.dumps(request.schema)):
         return "words"
-    return "both" if told == "probe" or request.in_words else "enforced"
+    return "both" if heeded == "probe" or request.in_words else "enforced"
 
 
 @functools.lru_cache(maxsize=64)
