@@ -118,10 +118,7 @@ def ours(setting: str) -> harness.Case:
     """``evaluators.protocols.choosing.ask_model``: prompts, journal, pacing, reading of replies."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        import httpcore2  # noqa: F401  # the imports are not timed, nor what the client imports late
-
-        import models.asking
-        import models.client  # noqa: F401
+        import models.running  # noqa: F401  # the imports are not timed
         from evaluators.memory.settings import Setting, retrieve
         from evaluators.protocols.choosing import How, ask_model
         from models.backends import BackendSettings

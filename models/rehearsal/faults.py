@@ -11,7 +11,9 @@
     match = "CHAR_04"      # only requests whose text holds this
 
 Of a whole attempt: limited (429), overloaded (529), error (500), drop (the connection, in mid-body), slow
-(``seconds`` more), garbled (a body that is no JSON), html (a proxy's page), huge (50 MB), unmetered (no usage).
+(``seconds`` more), trickle (the body in pieces, over ``seconds``), garbled (a body that is no JSON), empty (none),
+html (a proxy's page), huge (50 MB), unmetered (no usage), credit (400 because nothing is paid in), echo (the key
+in the answer), echo_error (a 500 with the key in it).
 Of what is written: malformed (JSON that ends early), truncated (max_tokens), refusal, prose (around the JSON),
 short (a piece is missing), duplicate (an id occurs twice), forbidden (a phrase the audits look for).
 
@@ -34,7 +36,10 @@ from models.rehearsal.checks import REFERENCE
 from models.roles import read_toml
 from schemas.errors import RequestError, unknown
 
-ATTEMPT = ("limited", "overloaded", "error", "drop", "slow", "garbled", "html", "huge", "unmetered")
+ATTEMPT = (
+    "limited", "overloaded", "error", "drop", "slow", "trickle", "garbled", "empty", "html", "huge", "unmetered",
+    "credit", "echo", "echo_error",
+)  # fmt: skip
 WRITTEN = ("malformed", "truncated", "refusal", "prose", "short", "duplicate", "forbidden")
 
 _NUMBERS = ("share", "retry_after", "seconds")
@@ -45,7 +50,7 @@ _PHRASES: list[str] = REFERENCE["forbidden"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault and the share of requests or attempts it befalls."""
+    """A fault and the share of requests or attempts it happens to."""
 
     kind: str
     share: float

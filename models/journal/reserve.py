@@ -40,7 +40,7 @@ class Reserve:
             ) from None
         self._end = sum(len(line) + 1 for line in self._lines())
 
-    def kept(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[Row]:
         """What an earlier run put aside. A line that was cut by a power loss was never acknowledged: it is left out."""
         for line in self._lines():
             try:
@@ -49,10 +49,10 @@ class Reserve:
                 return
 
     def _lines(self) -> list[bytes]:
-        held = b""
-        while b"\0" not in held[-_CHUNK:] and (more := os.pread(self._handle, _CHUNK, len(held))):
-            held += more
-        return [line for line in held.partition(b"\0")[0].split(b"\n") if line]
+        read = b""
+        while b"\0" not in read[-_CHUNK:] and (more := os.pread(self._handle, _CHUNK, len(read))):
+            read += more
+        return [line for line in read.partition(b"\0")[0].split(b"\n") if line]
 
     def put(self, row: Row) -> None:
         """Put a reply aside, on disk when this returns. Raises OSError when even this has no room."""

@@ -1,4 +1,4 @@
-"""The backend with a model: many chains side by side against the Messages API, nothing paid lost or paid twice.
+"""The backend with a model: many chains side by side, nothing paid lost or paid twice.
 
     run(starts, settings)      see ``models.backends``, the only caller
 
@@ -16,40 +16,62 @@ import asyncio
 import contextlib
 import gc
 import queue
+import shlex
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
-from models import bookkeeping, journal
-from models.backends import BackendSettings
+from models import journal
+from models.asking import Asking
+from models.batches.rounds import BatchAsking
 from models.budget import Budget, Used
 from models.journal import Journal
+from models.pacing import StoppedError
 from models.progress import Progress
-from models.request import Chain, Result
-from models.server import api_key, server_address
+from models.request import Asked, Chain, Reply, Request, Result
+from models.roles import OFFLINE
+from models.servers import server_address, server_of
+from models.settings import BackendSettings
 from schemas.command import say
+from schemas.errors import RequestError
 
-if TYPE_CHECKING:
-    from models.asking import Asking
-
+_TOGETHER = 256  # results
 _AHEAD = 2  # chains for each place in flight: while one waits for the disk, another one's request is ready
 
 
 def run(
     starts: Sequence[Callable[[], Chain[Result]]], settings: BackendSettings, rows: int | None = None
 ) -> Iterator[Result]:
-    """Drive the chains on the Messages API; results in the order of ``starts``. Raises as ``backends.run`` says."""
+    """Drive the chains on their models; results in the order of ``starts``. Raises as ``backends.run`` says."""
     if not starts:
         return
-    server = server_address()
-    key = api_key(server)
+    check_servers(settings)
     with journal.opened(settings.journal, settings.concurrency) as opened:
+        opened.begin_run(shlex.join(sys.argv))
         run = _Run(starts, settings, opened, Progress(settings.quiet, rows))
         try:
-            run.begin(server, key)
+            run.begin()
             yield from run.results()
         finally:
             run.end()
+
+
+def check_servers(settings: BackendSettings) -> None:
+    """Raises RequestError for a malformed address, and when there is a key for none of the models.
+
+    A key that is missing for some of them is an error when one of these is asked: a run need not ask all roles.
+    """
+    models = {model.name: model for model in settings.roles.values() if model != OFFLINE}
+    missing: list[RequestError] = []
+    for model in models.values():
+        server_address(model)
+        try:
+            server_of(model)
+        except RequestError as error:
+            missing.append(error)
+    if models and len(missing) == len(models):
+        raise missing[0]
 
 
 class _Run(Generic[Result]):
@@ -63,17 +85,17 @@ class _Run(Generic[Result]):
         progress: Progress,
     ) -> None:
         self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
-        spent = bookkeeping.spent(opened.read, settings.prices)
-        self._budget = Budget(settings.prices, settings.max_cost, spent, opened.path)
-        self._budget.check_prices({model.name for model in settings.roles.values()})
-        self._done: queue.SimpleQueue[tuple[int, Result] | BaseException | None] = queue.SimpleQueue()
+        self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path)  # what was spent: Asking.begin
+        self._budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
+        self._finished: list[tuple[int, Result]] = []
+        self._done: queue.SimpleQueue[list[tuple[int, Result]] | BaseException | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._asking: Asking | None = None
         self._driving: asyncio.Task[None] | None = None
 
-    def begin(self, server: str, key: str) -> None:
+    def begin(self) -> None:
         """Start the event loop's thread."""
-        self._thread = threading.Thread(target=self._in_thread, args=(server, key), name="messages")
+        self._thread = threading.Thread(target=self._in_thread, name="models")
         self._thread.start()
 
     def results(self) -> Iterator[Result]:
@@ -83,7 +105,7 @@ class _Run(Generic[Result]):
         while (item := self._done.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
-            early[item[0]] = item[1]
+            early.update(item)
             while index in early:
                 yield early.pop(index)
                 index += 1
@@ -113,9 +135,9 @@ class _Run(Generic[Result]):
         except RuntimeError:
             return  # the loop ended meanwhile
 
-    def _in_thread(self, server: str, key: str) -> None:
+    def _in_thread(self) -> None:
         try:
-            self._loop.run_until_complete(self._drive(server, key))
+            self._loop.run_until_complete(self._drive())
         except BaseException as error:  # raised again where the results are waited for
             self._done.put(error)
             if not isinstance(error, Exception | asyncio.CancelledError):
@@ -125,29 +147,40 @@ class _Run(Generic[Result]):
         finally:
             self._loop.close()
 
-    async def _drive(self, server: str, key: str) -> None:
-        from models.asking import Asking
-        from models.batches import BatchAsking
-        from models.client import Client
+    def _finish(self, index: int, result: Result) -> None:
+        """Hand results over together: waking the other thread for each takes longer than reading one."""
+        if not self._finished:
+            self._loop.call_soon(self._hand_over)
+        self._finished.append((index, result))
+        if len(self._finished) == _TOGETHER:
+            self._hand_over()
 
+    def _hand_over(self) -> None:
+        if self._finished:
+            self._done.put(self._finished)
+            self._finished = []
+
+    async def _drive(self) -> None:
         settings = self._settings
-        async with _calm_collector(), Client(server, key, settings.concurrency, settings.timeout) as client:
-            kind = BatchAsking if settings.batch else Asking
-            asking = kind(settings, client, self._journal, self._budget, self._progress)
+        kind = BatchAsking if settings.batch else Asking
+        async with _calm_collector(), kind(settings, self._journal, self._budget, self._progress) as asking:
             self._asking = asking
             places = len(self._starts) if settings.batch else settings.concurrency * _AHEAD
             self._driving = asyncio.create_task(self._chains(asking, min(places, len(self._starts))))
-            await self._driving
+            try:
+                await self._driving
+            finally:
+                self._hand_over()
 
     async def _chains(self, asking: Asking, places: int) -> None:
-        from models.pacing import StoppedError
-
         waiting = iter(enumerate(self._starts))
 
         async def worker() -> None:
             try:
                 for index, start in waiting:
-                    self._done.put((index, await _one(start(), asking)))
+                    result = await _one(start(), asking)
+                    await self._journal.written()  # what a result rests on is recorded before anybody has it
+                    self._finish(index, result)
             except StoppedError:
                 return
             except BaseException:  # of a chain, or one that ends the run
@@ -165,13 +198,19 @@ class _Run(Generic[Result]):
 async def _one(chain: Chain[Result], asking: Asking) -> Result:
     """Drive one chain to its end."""
     try:
-        request = next(chain)
+        asked = next(chain)
         while True:
-            request = chain.send(await asking.answer(request))
+            asked = chain.send(await _answered(asked, asking))
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     finally:
         chain.close()
+
+
+async def _answered(asked: Asked, asking: Asking) -> Reply | list[Reply]:
+    if isinstance(asked, Request):
+        return await asking.answer(asked)
+    return await asking.answer_all(asked)
 
 
 @contextlib.asynccontextmanager
