@@ -8,8 +8,8 @@ from builders.pipeline import steps
 from builders.pipeline.run import Done, Option
 from builders.pipeline.staleness import current_outcome, inputs_digest, write_if_stale
 from builders.pipeline.streams import Streams
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
-from schemas.tables import benchmark
 from schemas.workspace import Workspace
 
 HEART_STEPS = ["personas", "memories", "scenarios", "compatibility", "activations", "decisions", "mcqs"]

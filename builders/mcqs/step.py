@@ -27,11 +27,12 @@ from models.backends import run as run_chains
 from models.prompts import load
 from models.remedies import Failure, ask, failure
 from models.request import Chain, Request
+from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
 from schemas.ids import question_id
 from schemas.rows import read_jsonl
-from schemas.tables import Row, benchmark, benchmark_names
+from schemas.tables import Row
 from schemas.workspace import Workspace
 
 PROMPT = Path(__file__).parents[1] / "prompts" / "distract.md"

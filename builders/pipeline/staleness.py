@@ -35,7 +35,7 @@ def inputs_digest(space: Workspace, tables: Iterable[str], **settings: Any) -> s
     Raises RequestError naming the command to run first when a table is missing.
     """
     digest = hashlib.sha256(orjson.dumps([code_digest(), settings], option=orjson.OPT_SORT_KEYS))
-    home: Path | None = getattr(space.benchmark, "home", None)
+    home = space.benchmark.home
     for path in _own_sources(home) if home else ():
         digest.update(f"\x1f{path.name}\x1f".encode() + path.read_bytes())
     for table in tables:
