@@ -118,7 +118,3 @@ def _report(parsed: argparse.Namespace, space: Workspace, written: Sequence[over
         say(f"for a person to look at: {space.folder / runs.REVIEW}", quiet=parsed.quiet)
         return FINDINGS
     return DONE
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
