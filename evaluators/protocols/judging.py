@@ -16,8 +16,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evaluators.protocols.prompting import PROMPTS, situation
-from evaluators.scoring.statistics import share, spearman, weighted_kappa
+from evaluators.scoring.agreement import agree, spearman
+from evaluators.scoring.statistics import share
 from models.prompts import load
 from models.request import Request
 from schemas.errors import RequestError
@@ -120,17 +123,18 @@ def agreement_with_people(
     made = {}
     for field, by_question in said.items():
         people = {name: sum(scores) / len(scores) for name, scores in by_question.items()}
-        ours = [judged[name][field] for name in people]
-        theirs = list(people.values())
-        rounded = [round(value) for value in theirs]
-        apart = [abs(one - two) for one, two in zip(ours, theirs, strict=True)]
+        found = agree(
+            np.array([round(value) for value in people.values()], np.float64),
+            np.array([judged[name][field] for name in people], np.float64),
+        )
+        apart = [abs(judged[name][field] - value) for name, value in people.items()]
         made[field] = {
             "items": len(people),
             "ratings": sum(map(len, by_question.values())),
-            "kappa": weighted_kappa(ours, rounded, MOST) if people else None,
-            "spearman": spearman(ours, theirs),
+            "kappa": found.kappa,
+            "spearman": spearman([judged[name][field] for name in people], list(people.values())),
             "distance": round(sum(apart) / len(apart), 4) if apart else None,
-            "exact": sum(one == two for one, two in zip(ours, rounded, strict=True)) / len(ours) if ours else None,
+            "exact": found.exact,
         }
     return made
 

@@ -22,6 +22,8 @@ _FLOORS = {
     "reader": "the option put in the person’s words rather than in other people’s",
 }
 
+_OVER = ("scenarios", "characters", "both")
+
 
 def results(report: Report) -> str:
     """Accuracy with its interval for every run and baseline, and how far above the floor."""
@@ -66,7 +68,16 @@ def comparisons(report: Report) -> str:
     best = max(zip(report.names, report.results, strict=True), key=lambda one: one[1]["figures"]["overall"]["rate"])[0]
     first = [pair for pair in pairs if best in (pair["first"], pair["second"])]
     others = [pair for pair in pairs if pair not in first]
-    head = ["Runs", "Points", "95 %", "p", "Detectable", "Only this / other right", "Questions"]
+    head = [
+        "Runs",
+        "Points",
+        *(f"95 %, {over}" for over in _OVER),
+        "McNemar p",
+        "p, characters",
+        "Detectable",
+        "Only this / other right",
+        "Questions",
+    ]
     note = (
         '<p class="note">Points of accuracy on the questions both runs asked. The interval resamples whole scenarios; '
         "p is McNemar’s exact test, not corrected for the number of comparisons; “detectable” is the smallest "
@@ -89,12 +100,17 @@ def _compared(pair: Mapping[str, Any]) -> list[str]:
     return [
         f"{escape(pair['second'])} <small>against {escape(pair['first'])}</small>",
         points(pair["difference"]),
-        f"{points(pair['low'])} to {points(pair['high'])}",
+        *(_bounds(next(one for one in pair["intervals"] if one["over"] == over)) for over in _OVER),
         _p(pair["p"]),
+        "–" if pair["p_characters"] is None else _p(pair["p_characters"]),
         f"{100 * pair['detectable']:.1f}",
         f"{pair['only_second']} / {pair['only_first']}",
         f"{pair['items']:,}",
     ]
+
+
+def _bounds(spread: Mapping[str, Any]) -> str:
+    return "–" if spread["low"] is None else f"{points(spread['low'])} to {points(spread['high'])}"
 
 
 def orders(report: Report) -> str:
