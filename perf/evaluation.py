@@ -27,12 +27,12 @@ from audits.checks.memories import CHILD
 from audits.codes import computed
 from audits.patterns.criteria import criteria
 from audits.text.quotations import Quotations
-from audits.text.sentences import sentences
 from perf.agreement import FOLDER, UNSEEN, WHOLE, labelled
 from schemas.command import DONE, FINDINGS, parser, run, say
 from schemas.rows import write_whole
 from schemas.sources import of_release
 from schemas.tables import Row, benchmark
+from schemas.text.sentences import sentences
 
 CASES = FOLDER / f"{CODE}.txt"
 RELEASE = FOLDER.parents[2] / "releases/frozen/heart/1.0.0"

@@ -14,9 +14,9 @@ from audits.checks import narration, pattern_criteria, row_format
 from audits.subjects import Subject, at_row, at_words, counted, subjects
 from audits.text import language
 from audits.text.quotations import Quotations
-from audits.text.sentences import sentences
 from schemas.findings import Finding
 from schemas.tables import Row
+from schemas.text.sentences import sentences
 
 KEY = ("character_id", "scenario_id")
 SENTENCES = 2

@@ -19,9 +19,9 @@ from audits.patterns.criteria import Criterion
 from audits.subjects import Subject, at_row, at_words, counted, subjects
 from audits.text import language
 from audits.text.quotations import Quotations, Span
-from audits.text.sentences import sentences
 from schemas.findings import Finding
 from schemas.tables import Row
+from schemas.text.sentences import sentences
 
 KEY = ("id",)
 NARRATIVE = "content_full"

@@ -18,10 +18,10 @@ from typing import Any
 
 from audits.patterns.wording import Wording
 from audits.subjects import Subject, at_row, at_words, counted
-from audits.text.sentences import sentences
 from schemas.findings import Finding
 from schemas.ids import anonymous_memory_id
 from schemas.tables import memory_stage, record_schema
+from schemas.text.sentences import sentences
 
 Leaf = tuple[str, str]
 """A dotted field name and its text."""

@@ -2,7 +2,7 @@
 
 A narrator who tells what happens now may quote an aunt who says what will be known years later; so
 the perspective criteria listen outside quotations only, and the identity criteria inside those of
-others. Which marks belong together is ``audits.text.quotation_marks``; who speaks, and to whom,
+others. Which marks belong together is ``schemas.text.quotation_marks``; who speaks, and to whom,
 ``audits.checks.identity.scenes``.
 """
 
@@ -12,10 +12,10 @@ import functools
 from collections.abc import Iterator
 
 from audits.checks.identity.scenes import Scene
-from audits.text.quotation_marks import Span as Span
-from audits.text.quotation_marks import around as around
-from audits.text.quotation_marks import inside as inside
-from audits.text.quotation_marks import spans as spans
+from schemas.text.quotation_marks import Span as Span
+from schemas.text.quotation_marks import around as around
+from schemas.text.quotation_marks import inside as inside
+from schemas.text.quotation_marks import spans as spans
 
 
 class Quotations:

@@ -26,7 +26,7 @@ from typing import Literal
 
 from audits.checks.identity.turns import FAR, WORDS, Turns
 from audits.patterns.criteria import given_names
-from audits.text.quotation_marks import Span, inside
+from schemas.text.quotation_marks import Span, inside
 
 Hearer = Literal["me", "another"]
 

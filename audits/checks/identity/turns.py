@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from audits.patterns.wording import Wording
-from audits.text.quotation_marks import Span
+from schemas.text.quotation_marks import Span
 
 Who = Literal["I", "other"]
 
