@@ -85,9 +85,9 @@ def test_runs_are_pooled_before_they_are_compared():
     assert fidelity([[[1, 1], [5, 5]], [[5, 5], [1, 1]]], "low")["rc_atom"] == 1.0
 
 
-def test_the_order_of_runs_and_questions_does_not_matter():
+def test_the_order_of_runs_and_sentences_does_not_matter():
     runs = [[[1, 2, 5], [3]], [[4, 4]], [[2, 2, 2], [5, 1]]]
-    turned = [[one[::-1] for one in run[::-1]] for run in runs[::-1]]
+    turned = [[one[::-1] for one in run] for run in runs[::-1]]
     one, other = fidelity(runs, "high"), fidelity(turned, "high")
     assert all(one[name] == pytest.approx(other[name]) for name in one)
 
@@ -199,7 +199,7 @@ def test_a_folder_without_released_files_and_unknown_parts_of_a_path_are_named(t
     with pytest.raises(RequestError, match="no released files"):
         list(responses(tmp_path))
     (tmp_path / "atomic_scores/m/esay/O/high").mkdir(parents=True)
-    with pytest.raises(RequestError, match="unknown task 'esay' in .* Did you mean: essay"):
+    with pytest.raises(RequestError, match=r"unknown task 'esay' in .* Did you mean: essay"):
         settings_of(tmp_path, "atomic_scores")
 
 

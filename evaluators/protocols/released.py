@@ -27,6 +27,7 @@ TASKS = ("essay", "questionnaire", "smp")
 DIMENSIONS = ("O", "C", "E", "A", "N")
 
 _FILE = re.compile(r"persona_[OCEAN]_[a-z]+_(\d+)_[\d-]+\.json")
+_VALID = "1 to 5, 9, 99 or 999"
 _CHECK = "Check that these are the released files"
 
 
@@ -103,9 +104,8 @@ def scores(path: Path) -> list[list[list[int]]]:
         for probe, sentences in enumerate(_list(questions, file, f"iteration {run}")):
             for place, score in enumerate(_list(sentences, file, f"iteration {run}, question {probe}")):
                 if type(score) is not int or score not in (1, 2, 3, 4, 5, 9, 99, 999):
-                    raise RequestError(
-                        f"score {score!r}", file, row=f"{run}/{probe}/{place}", expected="1 to 5, 9, 99 or 999", mend=_CHECK
-                    )  # fmt: skip
+                    where = f"{run}/{probe}/{place}"
+                    raise RequestError(f"score {score!r}", file, row=where, expected=_VALID, mend=_CHECK)
     return found  # type: ignore[no-any-return]
 
 

@@ -1,8 +1,8 @@
 """How the judge's replies were read in the released code of atomic persona fidelity, for comparing with its scores.
 
 Of a longer reply it takes the first of 1, 2, 3, 4, 5, 9, in this order of preference, that occurs anywhere: "5 (not 1)"
-is 1, "10" is 1. ``stand_alone`` is the least that is sound for plain text: the first digit that stands alone. Rubrics ask
-for JSON and are read by ``verdicts``, more strictly than either.
+is 1, "10" is 1. ``stand_alone`` is the least that is sound for plain text: the first digit that stands alone. Rubrics
+ask for JSON and are read by ``verdicts``, more strictly than either.
 """
 
 from __future__ import annotations
