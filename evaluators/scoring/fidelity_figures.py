@@ -80,12 +80,11 @@ def _again(found: Sequence[Repeats], seed: int) -> dict[str, Estimate]:
     runs = sum(len(one.runs) for one in found)
     resampled = {name: draws.mean_of_means([one.values[name] for one in found]) for name in _REPEATED}
     resampled["rc_atom"] = draws.mean_of_pairs([one.pairs for one in found])
-    least = min((len(one.runs) for one in found), default=0)
     made = {}
     for name, drawn in resampled.items():
         defined = [value for one in found if (value := one.figures()[name]) is not None]
         value = float(np.mean(defined)) if defined else float("nan")
-        made[name] = estimate(value, drawn, runs if least > 1 else 1)
+        made[name] = estimate(value, drawn, runs if draws.tail else 1, draws.tail)
     return made
 
 

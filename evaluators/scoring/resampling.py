@@ -68,6 +68,15 @@ class RepeatDraws:
         self.counts = draw_counts(strata, seed, name, resamples)
         self._ends = np.cumsum([0, *strata])
 
+    @property
+    def tail(self) -> float | None:
+        """The share of resamples beyond each bound of a 95 % interval; None where nothing was repeated.
+
+        As ``tail_share``, with the strata's mean number of repeats and their degrees of freedom together.
+        """
+        freedom = sum(size - 1 for size in self.strata)
+        return tail_share(sum(self.strata) / len(self.strata), freedom) if freedom else None
+
     def of(self, stratum: int) -> Floats:
         """The counts of one stratum, of shape (resamples, repeats)."""
         return self.counts[:, self._ends[stratum] : self._ends[stratum + 1]]
@@ -124,24 +133,27 @@ def draw_counts(strata: Sequence[int], seed: int, name: str, resamples: int = RE
     return made
 
 
-def estimate(value: float, resampled: Floats, clusters: int) -> Estimate:
-    """A figure with the expanded percentile interval of its resampled values. Undefined resamples are left out."""
+def estimate(value: float, resampled: Floats, clusters: int, tail: float | None = None) -> Estimate:
+    """A figure with the expanded percentile interval of its resampled values. Undefined resamples are left out.
+
+    ``tail`` is the share beyond each bound (default: that of so many clusters).
+    """
     if math.isnan(value):
         return Estimate(None, None, None, None, clusters)
     defined = resampled[~np.isnan(resampled)]
     if clusters < 2 or not defined.size:
         return Estimate(value, None, None, None, clusters)
-    tail = tail_share(clusters)
+    tail = tail_share(clusters, clusters - 1) if tail is None else tail
     low, high = np.quantile(defined, [tail, 1 - tail])
     return Estimate(value, float(low), float(high), float(defined.std()), clusters)
 
 
 @functools.cache
-def tail_share(clusters: int) -> float:
-    """The share of resamples beyond each bound of a 95 % interval over so many clusters (below .025)."""
+def tail_share(drawn: float, freedom: int) -> float:
+    """The share of resamples beyond each bound of a 95 % interval (below .025): so many drawn, degrees of freedom."""
     from scipy.stats import norm, t
 
-    return float(norm.cdf(-math.sqrt(clusters / (clusters - 1)) * t.ppf(0.975, clusters - 1)))
+    return float(norm.cdf(-math.sqrt(drawn / (drawn - 1)) * t.ppf(0.975, freedom)))
 
 
 def sums_of(values: Floats, places: Places, clusters: int) -> tuple[Floats, Floats]:
