@@ -1,8 +1,8 @@
-"""Do the intervals of persona fidelity hold what they should: planted slips, judged with a known error, again and again.
+"""Do the intervals of persona fidelity hold what they should: planted slips, judged with a known error, many times.
 
-Each run writes all responses of the benchmark anew (``offline:slipping``), has them judged by ``offline:noisy`` and makes
-the figures; then each figure's interval over repeats either holds the figure's true value or does not. The true value is
-that of so many responses that its own error is small beside the interval. Fewer than 93 of 100 is exit code 1.
+Each run writes all responses of the benchmark anew (``offline:slipping``), has them judged by ``offline:noisy`` and
+makes the figures; then each figure's interval over repeats either holds the figure's true value or does not. The true
+value is that of so many responses that its own error is small beside the interval. Fewer than 93 of 100 is exit code 1.
 
     python -m perf.fidelity
     python -m perf.fidelity --samples 5 --runs 100
@@ -29,7 +29,7 @@ from schemas.randomness import rng_for
 METRICS = ("acc_atom", "ic_atom", "rc_atom")
 LEAST = 0.93
 _PROMPTS, _ITEMS = 6, 10
-_TRUTH_RUNS = 1500
+_TRUTH_RUNS = 600
 
 
 def judged_sentences(runs: int, chance: Random) -> pl.DataFrame:
