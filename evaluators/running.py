@@ -76,8 +76,10 @@ def setting_of(parsed: argparse.Namespace) -> Setting:
     """The setting that the arguments name. Raises RequestError for an unknown one."""
     if parsed.setting not in SETTINGS:
         raise unknown("setting", parsed.setting, SETTINGS, "--setting")
-    if parsed.setting == "vanilla" and parsed.k is not None:
-        raise RequestError("--k without memories", expected="a setting that retrieves", mend="Leave --k out")
+    if parsed.setting not in DEFAULT_K and parsed.k is not None:
+        raise RequestError(
+            f"--k for --setting {parsed.setting}", expected=f"one of {', '.join(DEFAULT_K)}", mend="Leave --k out"
+        )
     return Setting(parsed.setting, parsed.k, parsed.embedder, parsed.manager)
 
 

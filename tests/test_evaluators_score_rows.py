@@ -11,7 +11,7 @@ from schemas.errors import RequestError
 
 DIGEST = "a" * 64
 HEAD = {
-    "result_version": 1,
+    "result_version": 2,
     "kind": "scores",
     "release": {"name": "some@0.1.0", "digest": DIGEST, "content_digest": DIGEST},
     "evaluated_by": "0",

@@ -69,7 +69,10 @@ def by_words(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
 def figures(
     items: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping[str, Any]] | None, most: int
 ) -> dict[str, Any]:
-    """Means of what was scored; ``narrative`` is the mean of four parts over ``most``. None where nothing was."""
+    """Means of what was scored; ``narrative`` is the mean of four parts over ``most``.
+
+    ``narrative_all`` counts an answer that the model did not give as one with nothing in common, so that declining
+    raises no score; what only the judge failed at is left out of both. None where nothing was."""
     states = Counter(item["state"] for item in items)
     scored = [item["scores"] for item in items if item["state"] == "scored"]
 
@@ -79,6 +82,7 @@ def figures(
         "scored": asdict(share(states["scored"], len(items))),
         "fields": {field: _mean(scored, [field]) for field in FIELDS},
         "narrative": _narrative(scored, most),
+        "narrative_all": _narrative([_counted(item) for item in items if item["scores"] or not item["answer"]], most),
         "by_character": {
             name: _narrative(
                 [item["scores"] for item in items if item["character_id"] == name and item["scores"]], most
@@ -87,6 +91,11 @@ def figures(
         },
         "people": None if ratings is None else agreement_with_people(items, ratings),
     }
+
+
+def _counted(item: Mapping[str, Any]) -> Scores:
+    """An item's scores; the lowest of the scale where the model gave no answer that could be judged."""
+    return item["scores"] or dict.fromkeys(FIELDS, 0)
 
 
 def _mean(scored: Sequence[Scores], fields: Sequence[str]) -> float | None:

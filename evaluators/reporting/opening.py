@@ -51,7 +51,8 @@ def _verdict(report: Report) -> str:
 
 def _no_model(report: Report) -> str:
     """What runs of baselines say: how high the floor is."""
-    floors = {name: one for name, one in report.results[0]["figures"]["baselines"].items() if one}
+    found = [(name, one) for run in report.results for name, one in run["figures"]["baselines"].items() if one]
+    floors = dict(sorted(found, key=lambda pair: pair[1]["rate"]))
     best = max(floors, key=lambda name: floors[name]["rate"])
     runs = "this run is a baseline" if len(report.results) == 1 else f"these {len(report.results)} runs are baselines"
     return (

@@ -92,11 +92,11 @@ def _pair(one: Result, two: Result, name: str, seed: int) -> dict[str, Any]:
     both = [key for key in first if key in second]
     if not both:
         raise RequestError("no common question", name, mend="Compare runs with the same --limit and --seed")
-    right = [[items[key]["correct"] for key in both] for items in (first, second)]
+    right = [[items[key]["share"] for key in both] for items in (first, second)]
     return _paired(right[0], right[1], [first[key] for key in both], seed)
 
 
-def _paired(first: Sequence[bool], second: Sequence[bool], items: Sequence[Item], seed: int) -> dict[str, Any]:
+def _paired(first: Sequence[float], second: Sequence[float], items: Sequence[Item], seed: int) -> dict[str, Any]:
     scenarios, characters = ([item[name] for item in items] for name in ("scenario_id", "character_id"))
     return asdict(paired(first, second, scenarios, characters, seed))
 
@@ -106,8 +106,8 @@ def _floor(result: Result, name: str, seed: int) -> dict[str, Any]:
     rates = {floor: share["rate"] for floor, share in result["figures"]["baselines"].items() if share}
     best = max(rates, key=lambda floor: (rates[floor], floor))
     items, answers = result["items"], result["baselines"][best]
-    right = [answers[item["question_id"]] == item["gold"] for item in items]
-    return {"name": name, "baseline": best, **_paired(right, [item["correct"] for item in items], items, seed)}
+    right = [float(answers[item["question_id"]] == item["gold"]) for item in items]
+    return {"name": name, "baseline": best, **_paired(right, [item["share"] for item in items], items, seed)}
 
 
 def _agree(one: Result, two: Result) -> dict[str, Any]:

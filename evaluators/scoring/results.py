@@ -24,7 +24,7 @@ from schemas.version import package_version
 if TYPE_CHECKING:
     import jsonschema_rs
 
-RESULT_VERSION = 1
+RESULT_VERSION = 2
 
 Result = dict[str, Any]
 
@@ -128,6 +128,12 @@ def demand_release(release: Release, result: Result) -> None:
 
 
 def _check_figures(document: Result, path: Path) -> None:
+    for item in document["items"]:
+        right = [one["choice"] == item["gold"] for one in item["orders"]]
+        if item["correct"] != right[0] or item["share"] != sum(right) / len(right):
+            raise RequestError(
+                "figures do not follow from the choice", path, row=item["question_id"], mend="Run the evaluation again"
+            )
     fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"])))
     for name, value in fresh.items():
         if document["figures"].get(name) != value:

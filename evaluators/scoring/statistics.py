@@ -20,7 +20,7 @@ from evaluators.scoring.significance import sign_flip
 _Z95 = 1.959963984540054  # two-sided 5 %
 _Z80 = 0.8416212335729143  # power 80 %
 
-Answers = Sequence[bool]
+Answers = Sequence[float]
 
 ASKED = {
     "scenarios": "these characters, scenarios like these",
@@ -34,7 +34,7 @@ ASKED = {
 class Share:
     """``hits`` of ``items`` with Wilson's 95 % interval; rate and bounds are None for no items."""
 
-    hits: int
+    hits: float
     items: int
     rate: float | None
     low: float | None
@@ -56,11 +56,12 @@ class Spread:
 class Paired:
     """Two runs on the same questions; ``difference`` is second minus first.
 
-    ``only_first`` and ``only_second`` are right where the other is wrong; ``p`` is McNemar's exact two-sided test,
-    which counts questions as independent; ``p_characters`` turns the signs of whole characters and is the one to go
-    by for characters like these. ``low`` and ``high`` are the 95 % interval with scenarios drawn anew,
-    ``intervals`` has the others too. ``detectable`` is the smallest difference found with 80 % power at 5 %, given
-    how often these two differ, questions counted as independent.
+    Answers are shares of orders that were right, 0 or 1 with one order. ``only_first`` and ``only_second`` count where
+    one is right and the other wrong (or right in fewer orders); ``p`` is McNemar's exact two-sided test, which counts
+    questions as independent; ``p_characters`` turns the signs of whole characters and is the one to go by for
+    characters like these. ``low`` and ``high`` are the 95 % interval with scenarios drawn anew, ``intervals`` has the
+    others too. ``detectable`` is the smallest difference found with 80 % power at 5 %, given how often these two
+    differ, questions counted as independent.
     """
 
     items: int
@@ -77,7 +78,7 @@ class Paired:
     detectable: float
 
 
-def share(hits: int, items: int) -> Share:
+def share(hits: float, items: int) -> Share:
     """A rate with Wilson's 95 % interval (Wilson 1927)."""
     if not items:
         return Share(0, 0, None, None, None)
@@ -103,7 +104,7 @@ def paired(first: Answers, second: Answers, scenarios: Sequence[str], characters
         raise ValueError("two runs on the same questions, at least one")
     items = len(first)
     a, b = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
-    only_first, only_second = int(np.sum((a == 1) & (b == 0))), int(np.sum((a == 0) & (b == 1)))
+    only_first, only_second = int(np.sum(a > b)), int(np.sum(b > a))
     spreads = intervals(b - a, scenarios, characters, seed)
     names, places = _places(characters)
     return Paired(
