@@ -184,12 +184,14 @@ def floors(arguments: argparse.Namespace) -> harness.Timed:
     """All baselines of a run."""
     from sklearn.linear_model import LogisticRegression  # noqa: F401  # the import is not timed
 
+    from evaluators.memory.settings import Setting, retrieve
     from evaluators.protocols.baselines import all_answers
 
     bench = _bench(arguments)
+    retrieved = retrieve(bench, Setting("naive_rag"), Path(arguments.folder or tempfile.gettempdir()), None)
 
     def timed() -> Mapping[str, Any]:
-        made = all_answers(bench, 7)
+        made = all_answers(bench, 7, retrieved)
         return {"baselines": len(made), "answers": sum(len(answers or ()) for answers in made.values())}
 
     return timed
