@@ -1,8 +1,8 @@
 """Every question as data for the page's script: scenario, options, what was retrieved, what was answered.
 
 The whole is one compressed block (gzip, base64) that the page unpacks when the questions are looked at, so that five
-runs of 687 questions fit a page of 1.5 MB and no text can end the element that holds it. The page puts texts in as text,
-never as markup. Of a memory only the beginning is shown; the release has the rest.
+runs of 687 questions fit a page of 1.5 MB and no text can end the element that holds it. The page puts texts in as
+text, never as markup. Of a memory only the beginning is shown; the release has the rest.
 """
 
 from __future__ import annotations
