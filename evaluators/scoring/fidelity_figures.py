@@ -24,7 +24,7 @@ def fidelity_figures(rows: pl.DataFrame, how: Aggregation, seed: int) -> dict[st
 
     ``within`` names the groups of responses and runs, ``sets`` those within which runs repeat, ``target`` the level.
     """
-    sentences, attributes = _sentences(rows, how)
+    sentences, attributes = sentences_of(rows, how)
     found = repeats_of(sentences, how.sets)
     values = {name: _column([one.figures()[name] for one in found]) for name in METRICS}
     about = {name: [attributes[one.key][name] for one in found] for name in (*how.by, *how.clusters)}
@@ -48,7 +48,10 @@ def fidelity_figures(rows: pl.DataFrame, how: Aggregation, seed: int) -> dict[st
     return made
 
 
-def _sentences(rows: pl.DataFrame, how: Aggregation) -> tuple[pl.DataFrame, Mapping[tuple[str, ...], dict[str, str]]]:
+def sentences_of(rows: pl.DataFrame, how: Aggregation) -> tuple[pl.DataFrame, Mapping[tuple[str, ...], dict[str, str]]]:
+    """Score rows in the columns that ``repeats_of`` wants, and the groups of each set.
+
+    Raises ValueError for a level that is none."""
     response, run = how.within
     assert how.target is not None
     level = pl.col(how.target).replace({"medium": "neutral"})

@@ -66,6 +66,11 @@ def read_result(path: Path) -> Result:
             "result from a newer version", path, expected=f"version {RESULT_VERSION}, found {version}",
             mend="Update this package",
         )  # fmt: skip
+    if isinstance(version, int) and version < RESULT_VERSION:
+        raise RequestError(
+            "result from an older version", path, expected=f"version {RESULT_VERSION}, found {version}",
+            mend="Run the evaluation again: what was answered is in the journal",
+        )  # fmt: skip
     problems = _problems(document)
     if problems:
         raise RequestError("not a result", path, expected=problems[0], mend="Run the evaluation again")

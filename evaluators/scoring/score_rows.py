@@ -81,7 +81,7 @@ def write_scores(path: Path, head: Mapping[str, Any], metrics: Sequence[Metric],
         **head,
         "metrics": [metric.as_dict() for metric in metrics],
         "rows": {"file": rows_beside(path).name, "count": len(ordered), "sha256": hashlib.sha256(rows).hexdigest()},
-        "figures": summary(_flat(ordered), metrics, seed),
+        "figures": {**summary(_flat(ordered), metrics, seed), "used": _used(ordered)},
     }
     write_whole(rows_beside(path), [rows])
     write_whole(path, [orjson.dumps(header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
@@ -153,6 +153,16 @@ def _read(path: Path, digest: str) -> pl.DataFrame:
     if found != digest:
         raise RequestError("rows of another result", path, expected=f"SHA-256 {digest[:16]}, found {found[:16]}")
     return frame
+
+
+def _used(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Judge -> tokens and dollars; dollars None where a part has no price."""
+    sums = frame.group_by("judge").agg(
+        pl.col("input_tokens").sum(),
+        pl.col("output_tokens").sum(),
+        pl.when(pl.col("cost").null_count() == 0).then(pl.col("cost").sum()).alias("cost"),
+    )
+    return {row.pop("judge"): row for row in sums.sort("judge").rows(named=True)}
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
