@@ -105,6 +105,18 @@ def test_chat_completions_take_the_system_part_as_the_first_message_and_the_sche
     assert chat_problem(sent) is None
 
 
+@pytest.mark.parametrize(("required", "strict"), [(["a", "b"], True), (["a"], False)])
+def test_a_schema_is_asked_for_strictly_where_every_property_is_required(required, strict):
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": required}
+    schema = {"type": "object", "properties": {"x": {"type": "array", "items": inner}}, "required": ["x"]}
+    assert body(replace(REQUEST, schema=schema), CHAT)["response_format"]["json_schema"]["strict"] is strict
+
+
+def test_azure_gets_the_key_under_its_own_name():
+    assert wire_of("chat").headers("https://x.openai.azure.com/openai/v1", "k") == {"api-key": "k"}
+    assert wire_of("chat").headers("https://azure.com.example.org", "k") == {"authorization": "Bearer k"}
+
+
 def test_the_limit_of_tokens_goes_by_the_name_the_model_wants():
     sent = body(model=replace(CHAT, limit_field="max_completion_tokens"))
     assert sent["max_completion_tokens"] == 4096 and "max_tokens" not in sent
@@ -237,6 +249,7 @@ def test_thinking_is_not_part_of_the_text():
         ('<think>hm {\n</think>\n\n{"a": 2}', "hm {"),
         ('hm, the template opened it</think>{"a": 2}', "hm, the template opened it"),
         ('<thinking>x</thinking> {"a": 2}', "x"),
+        ('◁think▷x◁/think▷{"a": 2}', "x"),
         ('{"a": 2}', ""),
     ],
 )

@@ -22,8 +22,11 @@ def url(address: str) -> str:
 
 
 def headers(address: str, key: str | None) -> dict[str, str]:
-    """The headers that carry the key."""
-    return {} if key is None else {"authorization": f"Bearer {key}"}
+    """The headers that carry the key; Azure looks for it under a name of its own."""
+    if key is None:
+        return {}
+    azure = (urlsplit(address).hostname or "").endswith(".azure.com")
+    return {"api-key": key} if azure else {"authorization": f"Bearer {key}"}
 
 
 def body(settings: Mapping[str, Any], parts: Sequence[tuple[str, str]], enforce: bool) -> dict[str, Any]:
@@ -39,8 +42,21 @@ def body(settings: Mapping[str, Any], parts: Sequence[tuple[str, str]], enforce:
         made["temperature"] = settings["temperature"]
     output = enforceable(orjson.dumps(settings["schema"])) if enforce else None
     if output is not None:
-        made["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": output}}
+        form = {"name": "answer", "schema": output, "strict": requires_everything(output)}
+        made["response_format"] = {"type": "json_schema", "json_schema": form}
     return made
+
+
+def requires_everything(schema: Any) -> bool:
+    """Does every object of a schema require all its properties? Only such schemas may be asked for strictly."""
+    if isinstance(schema, list):
+        return all(requires_everything(child) for child in schema)
+    if not isinstance(schema, dict):
+        return True
+    named = schema.get("properties", {})
+    return set(schema.get("required", ())) >= set(named) and all(
+        requires_everything(child) for word, child in schema.items() if word not in ("enum", "const", "default")
+    )
 
 
 def streamed() -> dict[str, Any]:

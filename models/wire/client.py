@@ -10,7 +10,6 @@ that is recorded or shown.
 
 from __future__ import annotations
 
-import asyncio
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,10 +27,10 @@ from models.wire.stream import StreamError, events
 
 TIMEOUT = 600.0  # seconds of silence before an attempt is given up
 LARGEST_REPLY = 16 * 2**20  # bytes; no max_tokens explains more
+SLOWEST = 20  # tokens a second; a slower server counts as hanging
 STREAMED_FROM = 8192  # tokens: longer answers may take minutes, in which a proxy sees nothing
 
 _CONNECT = 10.0  # seconds
-_SLOWEST = 20  # tokens a second; a slower server counts as hanging
 _SECRET = 16  # characters; a shorter key is a word that local servers are given, not a secret
 _TAKEN_OUT = "[key]"
 _LARGEST_ERROR = 2**16
@@ -77,7 +76,7 @@ class Client:
             stream = made.get("stream", True)
             body = orjson.dumps({**made, **wire.streamed()} if stream else made, option=orjson.OPT_SORT_KEYS)
         address = wire.url(self.server.address)
-        longest = max(self.timeout, max_tokens / _SLOWEST)
+        longest = max(self.timeout, max_tokens / SLOWEST)
         silence = self.timeout if stream else longest
         raw, headers = await self._post(wire, address, body, silence, longest)
         kind = headers.get("content-type", "")
@@ -132,7 +131,9 @@ class Client:
             raise UnansweredError("unreachable", f"{self.server.address} does not answer: {error}") from error
         except TimeoutError as error:
             raise UnansweredError("broken", "no reply in time", doubt=True) from error
-        except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
+        except aiohttp.ClientPayloadError as error:
+            raise UnansweredError("broken", "connection lost in the middle of the reply", doubt=True) from error
+        except (aiohttp.ClientError, OSError) as error:
             words = self._clean(f"connection lost ({type(error).__name__}: {error})")
             raise UnansweredError("broken", words, doubt=True) from error
 
@@ -173,7 +174,7 @@ class Client:
             if _is_page(raw, kind):
                 words = "an HTML page came instead of a reply: a proxy or portal?"
                 raise UnansweredError("unreachable", words) from None
-            words = "the reply is empty" if not raw.strip() else f"the reply is no JSON ({error})"
+            words = "the reply is empty" if not raw.strip() else f"the reply is no JSON ({error.msg})"
             raise UnansweredError("broken", words, doubt=True) from None
 
     def _received(self, message: dict[str, Any], request_id: str | None) -> Received:

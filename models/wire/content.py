@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from models.request import Usage
 
-_THOUGHTS = re.compile(r"\s*(?:<think(?:ing)?>)?(.*?)</think(?:ing)?>\s*", re.DOTALL)
-_OPEN_THOUGHT = re.compile(r"\s*<think(?:ing)?>", re.DOTALL)
+_THOUGHTS = re.compile(r"\s*(?:[<◁]think(?:ing)?[>▷])?(.*?)[<◁]/think(?:ing)?[>▷]\s*", re.DOTALL)
+_OPEN_THOUGHT = re.compile(r"\s*[<◁]think(?:ing)?[>▷]")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def without_thoughts(text: str) -> tuple[str, str]:
     Templates that open the thoughts themselves leave only the closing tag in the text; thoughts that were
     never closed leave no text.
     """
-    if "<think" not in text and "</think" not in text:
+    if "think" not in text:
         return text, ""
     found = _THOUGHTS.match(text)
     if found:
