@@ -146,7 +146,8 @@ def tail_share(clusters: int) -> float:
 
 def sums_of(values: Floats, places: Places, clusters: int) -> tuple[Floats, Floats]:
     """Sum and number of the values of each cluster; ``places`` says which cluster each value belongs to."""
-    return np.bincount(places, values, clusters), np.bincount(places, minlength=clusters).astype(np.float64)
+    sums = np.bincount(places, values, clusters).astype(np.float64)
+    return sums, np.bincount(places, minlength=clusters).astype(np.float64)
 
 
 def _weighted(counts: Floats, values: Floats) -> Floats:

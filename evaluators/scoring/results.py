@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evaluators.scoring.figures import summary
+from evaluators.scoring.score_rows import read_scores
 from releases import Release
 from schemas.errors import RequestError
 from schemas.rows import write_whole
@@ -70,6 +71,8 @@ def read_result(path: Path) -> Result:
         raise RequestError("not a result", path, expected=problems[0], mend="Run the evaluation again")
     if document["kind"] == "choice":
         _check_figures(document, path)
+    elif document["kind"] == "scores":
+        read_scores(path, document)
     return document  # type: ignore[no-any-return]
 
 
