@@ -19,7 +19,9 @@ from conftest import lists_of, one_row, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.tables import Row, Table, benchmark, record_names, record_schema
+from schemas.benchmarks import benchmark
+from schemas.records import record_names, record_schema
+from schemas.tables import Row, Table
 from validators.records import examine, failures
 
 TABLES = record_names()

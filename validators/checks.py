@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from schemas.benchmarks import Benchmark
 from schemas.findings import Finding, in_order
-from schemas.tables import Benchmark, Row, Table
+from schemas.tables import Row, Table
 from validators import separation as apart
-from validators.links import Links, counted, named
+from validators.links import Links, counted
 from validators.records import examine, row_name
 from validators.report import Check, Report, Skipped
 
@@ -153,11 +154,11 @@ class _Run:
     def links_and_counts(self) -> None:
         """What points nowhere, and tables with other than the expected number of rows."""
         for link, values, found in self._links.results(both_ways=not self.partial):
-            self.checks.append(Check("link.dangling", link.table, named(link), values, len(found)))
+            self.checks.append(Check("link.dangling", link.table, str(link), values, len(found)))
             self.findings += found
         for link, absent in self._links.skipped():
             if link.table in self.present:
-                self.skipped.append(Skipped("link.dangling", link.table, named(link), f"{absent} is not there"))
+                self.skipped.append(Skipped("link.dangling", link.table, str(link), f"{absent} is not there"))
         for name, rows in self.seen.items():
             table = self.benchmark.table(name)
             if self.partial or (table.rows is None and not table.rows_per):

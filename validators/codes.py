@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.generated import command, markdown_table
-from schemas.tables import Table, record_names
+from schemas.records import record_names
+from schemas.tables import Table
 
 FILE = Path("docs/checks.md")
 

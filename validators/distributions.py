@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.tables import term_ids, vocabulary
+from schemas.records import term_ids, vocabulary
 
 Figures = list[dict[str, Any]]
 

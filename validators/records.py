@@ -28,7 +28,8 @@ import jsonschema_rs
 import orjson
 
 from schemas.findings import Finding
-from schemas.tables import Row, Table, record_schema
+from schemas.records import record_schema
+from schemas.tables import Row, Table
 
 _TEXT_LIMIT = 80  # characters of an offending value that a finding quotes
 _TERMS_LIMIT = 20  # terms of an enum that a message lists

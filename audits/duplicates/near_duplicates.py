@@ -25,10 +25,11 @@ from audits.duplicates.tfidf import spread
 from audits.own_rows import add_rows, rows_of
 from audits.subjects import OURS, Subject, printable, subjects
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding, counts, in_order
 from schemas.sources import add_source
-from schemas.tables import Row, benchmark, memory_stage
+from schemas.tables import Row, memory_stage
 
 __all__ = ["CODE", "MEMORIES", "THRESHOLD", "Scope", "cosine_pairs", "cosines", "findings"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.tables import term_ids
+from schemas.records import term_ids
 from validators.frames import Rule
 
 LOW_END, HIGH_END = 0.10, 0.95  # Table 4: every extreme trait is one of the two

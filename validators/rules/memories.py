@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from schemas.tables import vocabulary
+from schemas.records import vocabulary
 from validators.frames import Rule
 from validators.rules.parts import all_of_character, id_of_character
 
