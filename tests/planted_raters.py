@@ -6,6 +6,7 @@ from dataclasses import asdict
 import polars as pl
 
 from builders.conversations.plan import planned_conversations
+from builders.pipeline.streams import Streams
 from builders.raters.parameters import planted_scale
 from evaluators.scoring.planted import PlantedTurns, planted_turns
 from evaluators.scoring.turns import SourceTurns, TargetTurns
@@ -15,7 +16,8 @@ TASKS = ("travel", "gift", "recipe", "skill")
 
 @functools.cache
 def planted(seed: int, raters: int = 112) -> PlantedTurns:
-    scales = {f"R{number:03d}": planted_scale(seed, f"R{number:03d}") for number in range(1, raters + 1)}
+    streams = Streams(seed, "persturn")
+    scales = {f"R{number:03d}": planted_scale(streams, f"R{number:03d}") for number in range(1, raters + 1)}
     rows = [
         {
             "sample_id": turn.sample_id,
@@ -24,7 +26,7 @@ def planted(seed: int, raters: int = 112) -> PlantedTurns:
             "score": turn.score,
             "planted": {"levels": turn.levels},
         }
-        for conversation in planned_conversations(scales, seed)
+        for conversation in planned_conversations(scales, streams)
         for turn in conversation.turns
     ]
     return planted_turns([{"rater_id": name, "planted": asdict(scale)} for name, scale in scales.items()], rows)

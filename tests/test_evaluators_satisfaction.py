@@ -13,7 +13,8 @@ from scipy import stats
 from sklearn import metrics as sk
 
 from evaluators.scoring import per_rater
-from evaluators.scoring.satisfaction import evaluate, matched, metric_values
+from evaluators.scoring.resampling import ClusterDraws
+from evaluators.scoring.satisfaction import evaluate, matched, metric_values, rater_draws
 from schemas.errors import RequestError
 
 SCORED = st.lists(
@@ -132,7 +133,7 @@ def test_a_resampled_value_is_the_metric_of_the_repeated_raters(rows, times):
     if not repeated:
         return
     whole = metric_values(matched(*frames(repeated)))
-    for name, value in _values(both, both.counts, weights[None]).items():
+    for name, value in _values(both.counts, weights[None]).items():
         found = None if np.isnan(value[0]) else float(value[0])
         assert found is whole[name] or abs(found - whole[name]) < 1e-7, (name, found, whole[name])
 
@@ -151,7 +152,8 @@ def test_nothing_in_common_is_refused():
 
 
 def test_what_is_not_defined_says_why():
-    found = evaluate(matched(*frames([("R1", 5, 4), ("R1", 4, 4), ("R2", 5, 4)])), seed=1, draws=20)
+    both = matched(*frames([("R1", 5, 4), ("R1", 4, 4), ("R2", 5, 4)]))
+    found = evaluate(both, rater_draws(both, 1, 20))
     assert found.metrics["pearson"].value is None
     assert found.undefined["pearson"] == "predictions are constant"
     assert found.undefined["false_sat"] == "no dissatisfied gold turn"
@@ -162,10 +164,16 @@ def test_intervals_hold_the_value_and_are_the_same_again():
     rng = np.random.default_rng(1)
     rows = [(f"R{u}", int(rng.integers(1, 6)), int(rng.integers(1, 6))) for u in range(30) for _ in range(8)]
     both = matched(*frames(rows))
-    one, two = evaluate(both, 7, 300), evaluate(both, 7, 300)
+    one, two = (evaluate(both, rater_draws(both, 7, 300)) for _ in range(2))
     assert one == two
     for name, each in one.metrics.items():
         assert each.low <= each.value <= each.high, name
+
+
+def test_draws_of_other_raters_are_refused():
+    both = matched(*frames([("R1", 5, 4), ("R2", 4, 4)]))
+    with pytest.raises(ValueError, match="draws of 3 raters for 2"):
+        evaluate(both, ClusterDraws(3, 1))
 
 
 def test_personalization_gain_counts_turns_and_raters():

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builders.pipeline.streams import Streams
 from builders.raters.parameters import Scale, planted_levels, rate
-from schemas.randomness import rng_for
 from schemas.tables import term_ids
 
 _SEEDS = Path(__file__).parents[1] / "seeds" / "conversations.toml"
@@ -50,22 +50,22 @@ def settings() -> Mapping[str, Any]:
     return tomllib.loads(_SEEDS.read_text("utf-8"))
 
 
-def planned_conversations(raters: Mapping[str, Scale], seed: int) -> Iterator[PlannedConversation]:
+def planned_conversations(raters: Mapping[str, Scale], streams: Streams) -> Iterator[PlannedConversation]:
     """All conversations of these raters, in order of rater, task and number."""
-    sessions = session_counts(sorted(raters), seed)
-    lengths = iter(_lengths(sum(sessions.values()), seed))
+    sessions = session_counts(sorted(raters), streams)
+    lengths = iter(_lengths(sum(sessions.values()), streams))
     for (rater_id, task), count in sessions.items():
         for number in range(count):
-            yield _planned(rater_id, raters[rater_id], task, number, next(lengths), seed)
+            yield _planned(rater_id, raters[rater_id], task, number, next(lengths), streams)
 
 
-def session_counts(rater_ids: Sequence[str], seed: int) -> dict[tuple[str, str], int]:
+def session_counts(rater_ids: Sequence[str], streams: Streams) -> dict[tuple[str, str], int]:
     """How many conversations each rater has in each task family, in order of rater and task."""
     given, counts = settings()["conversations"], {}
     for task in term_ids("planning_tasks"):
         wanted = round(given[task] * len(rater_ids) / _raters_of_seeds())
         each, more = divmod(wanted, len(rater_ids))
-        extra = set(rng_for(seed, "persturn", "sessions", task).sample(list(rater_ids), more))
+        extra = set(streams.rng("sessions", task).sample(list(rater_ids), more))
         counts.update({(rater_id, task): each + (rater_id in extra) for rater_id in rater_ids})
     return dict(sorted(counts.items(), key=lambda item: (item[0][0], term_ids("planning_tasks").index(item[0][1]))))
 
@@ -80,9 +80,9 @@ def sample_name(conversation_id: str, turn: int) -> str:
     return f"{conversation_id}.json__turn_{turn}"
 
 
-def _planned(rater_id: str, scale: Scale, task: str, number: int, length: int, seed: int) -> PlannedConversation:
+def _planned(rater_id: str, scale: Scale, task: str, number: int, length: int, streams: Streams) -> PlannedConversation:
     name = conversation_name(rater_id, task, number)
-    rng, turns = rng_for(seed, "persturn", "ratings", name), []
+    rng, turns = streams.rng("ratings", name), []
     for turn in range(length):
         levels = planted_levels(rng)
         score, reason, worth = rate(scale, levels, rng)
@@ -92,7 +92,7 @@ def _planned(rater_id: str, scale: Scale, task: str, number: int, length: int, s
     )
 
 
-def _lengths(conversations: int, seed: int) -> list[int]:
+def _lengths(conversations: int, streams: Streams) -> list[int]:
     """Rated turns of each conversation, in random order: the shares of the seeds by largest remainder."""
     given = {int(turns): count for turns, count in settings()["turns"].items()}
     whole = sum(given.values())
@@ -101,7 +101,7 @@ def _lengths(conversations: int, seed: int) -> list[int]:
     for turns in sorted(exact, key=lambda each: counts[each] - exact[each])[: conversations - sum(counts.values())]:
         counts[turns] += 1
     lengths = [turns for turns, count in counts.items() for _ in range(count)]
-    rng_for(seed, "persturn", "lengths", str(conversations)).shuffle(lengths)
+    streams.rng("lengths", str(conversations)).shuffle(lengths)
     return lengths
 
 

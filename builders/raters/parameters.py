@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from schemas.randomness import rng_for
+from builders.pipeline.streams import Streams
 from schemas.tables import term_ids
 
 REASONS = tuple(term for term in term_ids("dissatisfaction_reasons") if term not in ("other", "satisfied"))
@@ -59,9 +59,9 @@ def settings() -> Mapping[str, Any]:
     return tomllib.loads(_SEEDS.read_text("utf-8"))
 
 
-def planted_scale(seed: int, rater_id: str) -> Scale:
+def planted_scale(streams: Streams, rater_id: str) -> Scale:
     """The scale of a rater, rounded to four decimals as it stands in the table."""
-    rng, given = rng_for(seed, "persturn", "raters", rater_id), settings()
+    rng, given = streams.rng("raters", rater_id), settings()
     shares = [rng.gammavariate(given["weights"]["concentration"], 1.0) for _ in REASONS]
     noise = given["noise"]["median"] * math.exp(rng.gauss(0.0, given["noise"]["log_sd"]))
     return Scale(

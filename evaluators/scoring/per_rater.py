@@ -108,35 +108,29 @@ def _centred_ranks(counts: Floats, gold: Floats, predicted: Floats, weights: Flo
     one, two = _Ranked(counts.sum(axis=2), gold), _Ranked(counts.sum(axis=1), predicted)
     for start in range(0, len(weights), rows):
         part = weights[start : start + rows]
-        first, second, totals = one.ranks(part), two.ranks(part), part @ counts.sum(axis=(1, 2))
-        middle = (totals / 2 + 0.5)[:, None, None]
-        first, second = first - middle, second - middle
-        across = np.einsum("tui,tui->t", first * part[:, :, None], np.einsum("uij,tuj->tui", counts, second))
-        spread = one.spread(first, part) * two.spread(second, part)
-        found[start : start + rows] = np.where(spread > 1e-9, across / np.sqrt(np.maximum(spread, 1e-300)), np.nan)
+        first, first_spread = one.centred_ranks(part)
+        second, second_spread = two.centred_ranks(part)
+        across = (first * np.einsum("uij,tuj->tui", counts, second)).sum(axis=2)
+        spread = first_spread * second_spread
+        products = (across * part).sum(axis=1)
+        found[start : start + rows] = np.where(spread > 1e-9, products / np.sqrt(np.maximum(spread, 1e-300)), np.nan)
     return found
 
 
 class _Ranked:
-    """Values of (rater, score) cells sorted once, to be ranked under many weights of raters."""
+    """Values of (rater, score) cells, equal ones grouped once, to be ranked under many weights of raters."""
 
     def __init__(self, held: Floats, values: Floats) -> None:
-        self.held = held
-        rounded = np.round(values, 9).ravel()
-        self.order = np.argsort(rounded, kind="stable")
-        ordered = rounded[self.order]
-        self.group = np.concatenate([[0], np.cumsum(np.diff(ordered) > 0)])
-        self.starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) > 0]))
+        from scipy.sparse import csr_array
 
-    def ranks(self, weights: Floats) -> Floats:
-        """The average rank of each cell under each row of weights: (rows, raters, 5)."""
-        cells = (weights[:, :, None] * self.held).reshape(len(weights), -1)[:, self.order]
-        sums = np.add.reduceat(cells, self.starts, axis=1)
-        middles = np.cumsum(sums, axis=1) - sums / 2 + 0.5
-        ranks = np.empty_like(cells)
-        ranks[:, self.order] = middles[:, self.group]
-        return ranks.reshape(len(weights), *self.held.shape)
+        distinct, group = np.unique(np.round(values, 9), return_inverse=True)
+        self.group = group.reshape(held.shape)
+        rater = np.repeat(np.arange(len(held)), held.shape[1])
+        self.turns = csr_array((held.ravel(), (self.group.ravel(), rater)), shape=(len(distinct), len(held)))
 
-    def spread(self, centred: Floats, weights: Floats) -> Floats:
-        """Sum of squared centred ranks under each row of weights."""
-        return np.asarray(np.einsum("tui,ui,tu->t", centred**2, self.held, weights))
+    def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Average rank minus mean rank of each cell, (rows, raters, 5), and the sum of their squares over turns."""
+        turns = np.asarray((self.turns @ weights.T).T)
+        totals = turns.sum(axis=1, keepdims=True)
+        ranks = np.cumsum(turns, axis=1) - turns / 2 - totals / 2
+        return ranks[:, self.group], (turns * ranks**2).sum(axis=1)

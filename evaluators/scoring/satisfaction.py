@@ -96,13 +96,18 @@ def matched(gold: pl.DataFrame, predictions: pl.DataFrame) -> Matched:
     )
 
 
-def evaluate(turns: Matched, seed: int, draws: int = DRAWS) -> Evaluation:
-    """Every metric with its interval over raters."""
+def rater_draws(turns: Matched, seed: int, resamples: int = DRAWS) -> ClusterDraws:
+    """Draws of the raters of these turns: one set for all judges of the same raters, so that judges compare in pairs."""
+    return ClusterDraws(len(turns.raters), seed, "raters", resamples)
+
+
+def evaluate(turns: Matched, draws: ClusterDraws) -> Evaluation:
+    """Every metric with its interval over raters. Raises ValueError for draws of another number of raters."""
+    if draws.clusters != len(turns.raters):
+        raise ValueError(f"draws of {draws.clusters} raters for {len(turns.raters)}")
     counts = turns.counts
-    resampled = ClusterDraws(len(turns.raters), seed, "raters", draws).counts
-    point = np.ones((1, len(turns.raters)))
-    values = _values(turns, counts, point)
-    drawn = _values(turns, counts, resampled)
+    values = _values(counts, np.ones((1, len(turns.raters))))
+    drawn = _values(counts, draws.counts)
     metrics = {name: estimate(float(value[0]), drawn[name], len(turns.raters)) for name, value in values.items()}
     undefined = {
         name: contingency.why_undefined(name, counts.sum(axis=0))
@@ -117,11 +122,11 @@ def evaluate(turns: Matched, seed: int, draws: int = DRAWS) -> Evaluation:
 
 def metric_values(turns: Matched) -> dict[str, float | None]:
     """Every metric, without intervals."""
-    values = _values(turns, turns.counts, np.ones((1, len(turns.raters))))
+    values = _values(turns.counts, np.ones((1, len(turns.raters))))
     return {name: None if np.isnan(value[0]) else float(value[0]) for name, value in values.items()}
 
 
-def _values(turns: Matched, counts: Floats, weights: Floats) -> dict[str, Floats]:
+def _values(counts: Floats, weights: Floats) -> dict[str, Floats]:
     """Metrics by name, one value for each row of ``weights`` (how often each rater counts)."""
     cells = len(SCORES) ** 2
     tables = (weights @ counts.reshape(-1, cells)).reshape(-1, len(SCORES), len(SCORES))
