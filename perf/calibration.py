@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -112,20 +113,21 @@ def published(turns: int) -> harness.Case:
     return prepared
 
 
-def _block_cdf_over_lists(rows: list[dict[str, object]]) -> dict[object, int]:
-    blocks, history = defaultdict(list), defaultdict(list)
+def _block_cdf_over_lists(rows: list[dict[str, Any]]) -> dict[str, int]:
+    blocks: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    history: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in rows:
         blocks[row["rater"], row["task"]].append(row)
         for task in _TASKS:
             if task != row["task"]:
                 history[row["rater"], task].append(row["gold"])
-    scored = {}
+    scored: dict[str, int] = {}
     for key, block in blocks.items():
-        past = sorted(history[key])  # type: ignore[type-var]
+        past = sorted(history[key])
         for rank, row in enumerate(sorted(block, key=lambda each: (each["prediction"], each["sample_id"]))):
             place = -((-(2 * rank + 1) * len(past)) // (2 * len(block))) - 1
             scored[row["sample_id"]] = past[place]
-    return scored  # type: ignore[return-value]
+    return scored
 
 
 SMALL, LARGE = 10_000, 1_000_000

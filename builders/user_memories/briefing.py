@@ -23,6 +23,13 @@ PROMPT = Path(__file__).parents[1] / "prompts" / "user_memory.md"
 _CONVERSATIONS, _EXAMPLES = 8, 3
 _REPLY, _CONTEXT, _USER = 200, 150, 120
 _TEMPERATURE = 0.3
+_TEXTS = (
+    "scoring_style",
+    "four_vs_five_distinction",
+    "three_vs_four_distinction",
+    "preferred_response_format",
+    "evidence_notes",
+)
 
 
 def memory_request(sources: Sources, profile: str, streams: Streams) -> Request:
@@ -55,10 +62,12 @@ def memory_request(sources: Sources, profile: str, streams: Streams) -> Request:
 def _schema(sources: Sources) -> Row:
     text = {"type": "string", "minLength": 1}
     observed = {
-        "type": "object", "additionalProperties": False, "required": ["task_name", "observation"],
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["task_name", "observation"],
         "properties": {"task_name": {"type": "string", "enum": sources.tasks}, "observation": text},
-    }  # fmt: skip
-    fields: Row = dict.fromkeys(("scoring_style", "four_vs_five_distinction", "three_vs_four_distinction", "preferred_response_format", "evidence_notes"), text)  # fmt: skip
+    }
+    fields: Row = dict.fromkeys(_TEXTS, text)
     fields["user_specific_requirements"] = {"type": "array", "items": text}
     fields["task_specific_observations"] = {"type": "array", "items": observed}
     return {"type": "object", "additionalProperties": False, "required": list(fields), "properties": fields}

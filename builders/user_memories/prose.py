@@ -30,7 +30,7 @@ def prose_of(sources: Sources) -> Row:
     """The prose fields of a memory, ``evidence_notes`` included."""
     turns = list(sources.turns())
     low = [turn for turn in turns if turn.score <= 3]
-    missed = Counter(turn.reason for turn in low).most_common()
+    missed = _missed(low)
     figures, evidence = statistics_of(sources), evidence_of(sources)
     phrases, mean = _phrases(), f"{figures['avg_satisfaction_score']:.2f}"
     style = phrases["style"][evidence["calibration_summary"]].format(turns=len(turns), mean=mean)
@@ -70,7 +70,7 @@ def _three_four(low: int, missed: Sequence[tuple[str, int]]) -> str:
 
 def _requirements(missed: Sequence[tuple[str, int]]) -> list[str]:
     phrases, names = _phrases()["requirements"], _phrases()["reason"]
-    own = [(reason, count) for reason, count in missed if reason != "other"][:_MOST_REQUIREMENTS]
+    own = missed[:_MOST_REQUIREMENTS] if missed and missed[0][0] != "other" else []
     return [phrases["missed"].format(reason=names[r], count=count) for r, count in own] or [phrases["none"]]
 
 
@@ -90,9 +90,18 @@ def _observation(turns: Sequence[SourceTurn]) -> str:
     low = [turn for turn in turns if turn.score <= 3]
     if not low:
         return str(_phrases()["observation"]["fine"].format(turns=len(turns)))
-    reason = Counter(turn.reason for turn in low).most_common(1)[0][0]
+    reason = _missed(low)[0][0]
     text = _phrases()["observation"]["low"]
     return str(text.format(count=len(low), turns=len(turns), reason=_phrases()["reason"][reason]))
+
+
+def _missed(low: Sequence[SourceTurn]) -> list[tuple[str, int]]:
+    """Reasons of low scores with their numbers, most frequent first; "other" only where nothing else was named."""
+    counts = Counter(turn.reason for turn in low)
+    named = sorted(
+        ((reason, n) for reason, n in counts.items() if reason != "other"), key=lambda item: (-item[1], item[0])
+    )
+    return named or list(counts.items())
 
 
 def _features(reply: str) -> dict[str, float]:

@@ -74,7 +74,7 @@ def build(run: Run) -> Done:
             outcomes.append(current)
             continue
         rows = list(space.rows("conversations", name)), list(space.rows("ratings", name))
-        sources = [found for task in term_ids("planning_tasks") if (found := sources_of(task, *rows))]
+        sources = [own for task in term_ids("planning_tasks") if (own := sources_of(task, *rows))]
         waiting.append((name, digest, functools.partial(of_rater, rater, sources, run.streams, backend)))
     failures: list[Failure] = []
     count = len(term_ids("planning_tasks")) * len(waiting)

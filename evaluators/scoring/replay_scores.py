@@ -97,7 +97,7 @@ def compare(one: CandidateScores, other: CandidateScores) -> dict[str, dict[str,
     if one.calibration != other.calibration:
         raise RequestError(
             "two calibrations", f"{one.candidate} and {other.candidate}",
-            expected=f"one: {one.calibration} and {other.calibration} are two scales", mend="Calibrate both the same way",
+            expected=f"one, found {one.calibration} and {other.calibration}", mend="Calibrate both the same way",
         )  # fmt: skip
     both = one.frame.join(other.frame.select("sample_id", theirs="score"), on="sample_id")
     if not both.height:

@@ -97,7 +97,7 @@ def matched(gold: pl.DataFrame, predictions: pl.DataFrame) -> Matched:
 
 
 def rater_draws(turns: Matched, seed: int, resamples: int = DRAWS) -> ClusterDraws:
-    """Draws of the raters of these turns: one set for all judges of the same raters, so that judges compare in pairs."""
+    """Draws of the raters of these turns: one set for all judges of the same raters, which compare in pairs then."""
     return ClusterDraws(len(turns.raters), seed, "raters", resamples)
 
 
