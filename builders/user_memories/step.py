@@ -26,6 +26,7 @@ from models.prompts import load
 from models.remedies import Failure, ask, failure
 from models.request import Chain
 from schemas.tables import Row, record_schema, term_ids
+from schemas.workspace import Workspace
 
 READS = ("raters", "conversations", "ratings")
 MAKES = ("user_memories",)
@@ -68,12 +69,12 @@ def build(run: Run) -> Done:
     waiting = []
     for rater in selected_raters(space, run.selection):
         name = rater["rater_id"]
-        digest = digest_with_file(space, "ratings", name, digest_with_file(space, "conversations", name, shared))
+        digest = _digest(space, name, shared)
         current = current_outcome(space, "user_memories", name, digest, run.fresh)
         if current:
             outcomes.append(current)
             continue
-        rows = list(space.rows("conversations", name)), list(space.rows("ratings", name))
+        rows = _own_rows(space, "conversations", name), _own_rows(space, "ratings", name)
         sources = [own for task in term_ids("planning_tasks") if (own := sources_of(task, *rows))]
         waiting.append((name, digest, functools.partial(of_rater, rater, sources, run.streams, backend)))
     failures: list[Failure] = []
@@ -84,6 +85,19 @@ def build(run: Run) -> Done:
         if not failed:
             outcomes.append(write_built(space, "user_memories", name, digest, found))
     return Done(outcomes, failures)
+
+
+def _digest(space: Workspace, name: str, shared: str) -> str:
+    """The digest of what a rater's memories are made from: the rater's files, or of an import the whole tables."""
+    if space.benchmark.table("ratings").file:
+        return digest_with_file(space, "ratings", name, digest_with_file(space, "conversations", name, shared))
+    return inputs_digest(space, ("conversations", "ratings"), shared=shared)
+
+
+def _own_rows(space: Workspace, table: str, name: str) -> list[Row]:
+    if space.benchmark.table(table).file:
+        return list(space.rows(table, name))
+    return [row for row in space.rows(table) if row["rater_id"] == name]
 
 
 def _wrong(answer: Row) -> str | None:
