@@ -18,6 +18,7 @@ from pathlib import Path
 
 from audits.own_rows import rows_of
 from models.backends import add_backend_arguments
+from schemas.benchmarks import benchmark
 from schemas.command import (
     DEFAULT_WORKSPACE,
     DONE,
@@ -32,7 +33,7 @@ from schemas.command import (
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.sources import Source, add_source, source
-from schemas.tables import Row, benchmark
+from schemas.tables import Row
 
 RELATED = ("ledgers", "characters", "preferences")
 """Tables that audits look things up in, where there are rows of them."""

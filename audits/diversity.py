@@ -29,9 +29,10 @@ from dataclasses import asdict, dataclass
 from audits.columns import Column, column
 from audits.own_rows import add_rows, rows_of
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.sources import add_source
-from schemas.tables import Row, benchmark
+from schemas.tables import Row
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ORDERS = (1, 2, 3, 4)

@@ -24,9 +24,10 @@ from audits.columns import Column, column, columns
 from audits.own_rows import add_rows, beside, rows_of
 from audits.report import one_line
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.sources import add_source
-from schemas.tables import Row, Table, benchmark
+from schemas.tables import Row, Table
 
 _WIDTH = 12  # values shown of a column
 _LONGEST = 40  # characters shown of a value

@@ -17,13 +17,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.ids import character_number
 from builders.life import ledgers
 from builders.pipeline.edits import is_ours, write_ours
+from schemas.benchmarks import benchmark, benchmark_names
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
-from schemas.ids import character_number
-from schemas.tables import Row, benchmark, benchmark_names, record_schema, term_ids
+from schemas.tables import Row, record_schema, term_ids
 from schemas.workspace import Workspace
 
 _SEEDS = Path(__file__).parent / "seeds" / "characters.toml"

@@ -21,10 +21,11 @@ from builders.life.ledgers import ledger
 from builders.memories.delimited import FIELDS, parse, render
 from builders.memories.plan import MemoryPlan
 from builders.memories.plan import plan as planned
+from builders.memories.stages import memory_stage
 from builders.offline.memories import Writer
 from builders.personas import load_characters
 from schemas.command import DEFAULT_SEED
-from schemas.tables import Row, memory_stage
+from schemas.tables import Row
 
 # What ``builders.memories.briefing`` says about one memory, and about one field to rewrite.
 _PIECE = re.compile(

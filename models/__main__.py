@@ -25,9 +25,9 @@ from models.budget import dollars
 from models.journal import opened, read_only
 from models.prices import read_prices
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.rows import read_jsonl, write_jsonl
-from schemas.tables import benchmark
 
 _PROG = "models"
 _SHOWN = 50

@@ -34,10 +34,10 @@ _CHECKS = {"validators": {"rows": 0, "ran": [], "findings": {}, "figures": []}, 
 
 def made_up(root: Path) -> Path:
     """Freeze a release of full size with invented texts under ``root``; returns its folder."""
+    from builders.ids import question_id
     from builders.personas import load_characters
     from builders.scenarios.command import main as write_scenarios
     from releases.freeze import Plan, freeze
-    from schemas.ids import question_id
     from schemas.release_names import parse_name
     from schemas.workspace import Workspace
 

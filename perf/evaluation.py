@@ -29,10 +29,11 @@ from audits.patterns.criteria import criteria
 from audits.text.quotations import Quotations
 from audits.text.sentences import sentences
 from perf.agreement import FOLDER, UNSEEN, WHOLE, labelled
+from schemas.benchmarks import benchmark
 from schemas.command import DONE, FINDINGS, parser, run, say
 from schemas.rows import write_whole
 from schemas.sources import of_release
-from schemas.tables import Row, benchmark
+from schemas.tables import Row
 
 CASES = FOLDER / f"{CODE}.txt"
 RELEASE = FOLDER.parents[2] / "releases/frozen/heart/1.0.0"

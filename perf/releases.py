@@ -34,8 +34,8 @@ from releases.opening import Release, load, open_release
 from releases.parquet import write_table
 from releases.source import rows_in_order
 from releases.verify import verify
+from schemas.benchmarks import benchmark
 from schemas.release_names import parse_name
-from schemas.tables import benchmark
 from schemas.workspace import Workspace
 from validators import check as validate
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import orjson
 
+from schemas.benchmarks import Benchmark, benchmark, benchmark_names
 from schemas.generated import command, markdown_table
-from schemas.tables import Benchmark, benchmark, benchmark_names, record_names, record_schema
+from schemas.records import record_names, record_schema
 
 FILE = Path("docs/tables.md")
 
@@ -52,7 +53,7 @@ def _benchmark(described: Benchmark) -> str:
         for table in described.tables.values()
     ]
     links = [
-        f"- `{link.table}.{'.'.join(link.path)}` is a `{link.to_table}.{link.to_column}`"
+        f"- `{link.table}.{link.field}` is a `{link.to_table}.{link.target}`"
         + (", and each of those occurs" if link.both_ways else "")
         for link in described.links
     ]

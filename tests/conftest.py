@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from models.rehearsal.api import Api, Rehearsal
 from models.rehearsal.server import running
-from schemas.tables import Row, benchmark, record_schema
+from schemas.benchmarks import benchmark
+from schemas.tables import Row, record_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 

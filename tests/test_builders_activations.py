@@ -18,7 +18,8 @@ from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.command import expand
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import benchmark, term_ids
+from schemas.benchmarks import benchmark
+from schemas.tables import term_ids
 from validators import check
 from validators.records import failures
 

@@ -8,7 +8,7 @@ from builders.compatibility import exclusions
 from builders.life import ledgers
 from builders.personas import load_characters
 from builders.scenarios import command as scenarios
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators.records import failures
 

@@ -17,7 +17,7 @@ from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.command import expand
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from validators.records import failures
 
 TITLE = r"(?<=Mr)\.|(?<=Mrs)\.|(?<=Ms)\.|(?<=Dr)\."

@@ -12,7 +12,7 @@ from builders.life import ledgers
 from builders.life.casts import PEOPLE, lists, pronoun
 from builders.life.ledgers import ledger, valid_at
 from builders.personas import load_characters
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators.records import failures
 

@@ -26,7 +26,7 @@ from evaluators.protocols.bench import Bench, Memory, Question
 from evaluators.protocols.reader import Reader
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators.records import failures
 

@@ -20,7 +20,8 @@ from builders.life.ledgers import ledger
 from builders.memories import command as memories
 from builders.memories.plan import apportion, plan
 from builders.personas import load_characters
-from schemas.tables import benchmark, vocabulary
+from schemas.benchmarks import benchmark
+from schemas.tables import vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
 

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from builders.__main__ import main
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators import check
 from validators.review.__main__ import main as review

@@ -11,7 +11,8 @@ from builders.scenarios import command as scenarios
 from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.command import diamonds_coverage, expand, value_conflict_coverage
 from models.request import Reply
-from schemas.tables import benchmark, term_ids, vocabulary
+from schemas.benchmarks import benchmark
+from schemas.tables import term_ids, vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
 

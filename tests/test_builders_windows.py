@@ -11,7 +11,7 @@ from builders.memories.windows import BATCH, Window, read_part, write_window
 from builders.personas import load_characters
 from builders.rehearsal import _PIECE, _plan
 from models.request import Reply
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from validators.records import failures
 
 CHARACTER = load_characters()[3]

@@ -133,7 +133,7 @@ def test_a_benchmark_without_a_card_is_refused_by_name():
 
 
 def test_every_card_file_can_be_used():
-    from schemas.tables import benchmark_names
+    from schemas.benchmarks import benchmark_names
 
     for path in (ROOT / "releases/cards").glob("*.toml"):
         assert path.stem in benchmark_names()

@@ -11,8 +11,8 @@ from release_samples import command, many_memories, release_of, small_tables
 from releases.diff import Diff, TableDiff, compare_rows, diff
 from releases.versioning import Change, Effect, demand, required, roles
 from schemas.errors import RequestError
+from schemas.records import record_names, record_schema
 from schemas.release_names import Version, parse_name
-from schemas.tables import record_names, record_schema
 
 
 @pytest.fixture(scope="module")

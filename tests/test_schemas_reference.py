@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from schemas.benchmarks import benchmark_names
+from schemas.records import record_names, record_schema
 from schemas.reference import main, reference
-from schemas.tables import benchmark_names, record_names, record_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 

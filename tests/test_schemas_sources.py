@@ -10,9 +10,9 @@ from audits import diversity, evenness
 from audits.__main__ import main as audits
 from audits.duplicates import near_duplicates
 from audits.shortcuts import shortcuts
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.sources import add_source, of_release, source
-from schemas.tables import benchmark
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = [

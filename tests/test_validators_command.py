@@ -10,8 +10,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 from schemas.arrow import arrow_schema
+from schemas.benchmarks import benchmark
+from schemas.records import record_schema
 from schemas.rows import read_jsonl, write_jsonl
-from schemas.tables import benchmark, record_schema
 from schemas.workspace import Workspace
 from validators.__main__ import main
 

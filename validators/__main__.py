@@ -14,13 +14,13 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from schemas.command import DONE, FINDINGS, parser, print_json, run, say
+from schemas.benchmarks import Benchmark, benchmark
+from schemas.command import DONE, FINDINGS, add_benchmark, parser, print_json, run, say
 from schemas.findings import Finding
 from schemas.rows import read_jsonl
 from schemas.sources import Source, add_source, source
-from schemas.tables import Benchmark, Row, benchmark
+from schemas.tables import Row
 from schemas.workspace import Workspace
-from validators.separation import CLAIMED, THRESHOLD
 from validators.sources import UserFile, table_of
 
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m validators --benchmark heart --table memories --json",
     )
     add_source(made)
-    made.add_argument("--benchmark", required=True, metavar="NAME", help="which benchmark")
+    add_benchmark(made)
     made.add_argument("--table", metavar="T", help="check one table; others are only looked up")
     made.add_argument(
         "--rows",
@@ -43,9 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument(
         "--separation",
         type=_unit,
-        default=THRESHOLD,
         metavar="X",
-        help=f"least distance of two Big Five vectors (default: {THRESHOLD}; the paper claims {CLAIMED})",
+        help="least distance of two characters' trait vectors (default: 0.25; the paper of HEART-BENCH claims 0.45)",
     )
     return run(_command, made, argv)
 
@@ -95,7 +94,7 @@ def _check_file(arguments: argparse.Namespace, chosen: Benchmark) -> int:
     report = check(chosen, tables, {table.name}, separation=arguments.separation, partial=True)
     rejected = {finding.row_id for finding in report.errors}
     if rejected and arguments.workspace is not None:
-        _keep_rejected(Workspace(arguments.workspace, chosen.name), file, report.errors)
+        _keep_rejected(Workspace(arguments.workspace, chosen.spec), file, report.errors)
     if arguments.json:
         document = report.as_dict()
         for finding in document["findings"]:

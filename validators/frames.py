@@ -53,14 +53,14 @@ class Rule:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What rows have to keep that is seen only beside the rows they name, in ``reads`` of other tables.
+    """What rows have to keep that is seen only beside the rows they name, in ``reads`` of other records.
 
-    ``broken`` takes the frames and gives the rows of ``table`` that break it: columns ``ROW`` and
-    ``shown``. ``reads`` are the columns it needs of every table, its own included.
+    ``broken`` takes the frames by record and gives the rows of the table of ``record`` that break
+    it: columns ``ROW`` and ``shown``. ``reads`` are the columns it needs of every record, its own included.
     """
 
     code: str
-    table: str
+    record: str
     field: str
     reads: Mapping[str, tuple[str, ...]]
     broken: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame]
@@ -144,9 +144,9 @@ def _findings(table: str, rule: Rule, frame: pl.DataFrame, kept: pl.Series) -> l
     return list(_named(table, rule, quoted))
 
 
-def crossed(crossing: Crossing, frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
-    """The findings of a crossing whose tables are all there."""
-    return list(_named(crossing.table, crossing, crossing.broken(frames)))
+def crossed(crossing: Crossing, table: str, frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    """The findings of a crossing whose tables are all there; ``frames`` by record, ``table`` the one it is about."""
+    return list(_named(table, crossing, crossing.broken(frames)))
 
 
 def _named(table: str, rule: Rule | Crossing, rows: pl.DataFrame) -> Iterator[Finding]:

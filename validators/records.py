@@ -28,7 +28,8 @@ import jsonschema_rs
 import orjson
 
 from schemas.findings import Finding
-from schemas.tables import Row, Table, record_schema
+from schemas.records import record_schema
+from schemas.tables import Row, Table
 
 _TEXT_LIMIT = 80  # characters of an offending value that a finding quotes
 _TERMS_LIMIT = 20  # terms of an enum that a message lists
@@ -39,6 +40,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LIMITS = {
     "minimum": "is below the minimum of {}",
     "maximum": "is above the maximum of {}",
+    "exclusiveMinimum": "is not above {}",
+    "exclusiveMaximum": "is not below {}",
+    "multipleOf": "is not a multiple of {}",
     "minLength": "is shorter than {} characters",
     "maxLength": "is longer than {} characters",
     "minItems": "has fewer than {} items",
@@ -122,6 +126,8 @@ def _readable(
         yield kind.name, path, value, f"is {_json_type(value)}, expected {' or '.join(kind.value)}"
     elif kind.name == "enum":
         yield kind.name, path, value, f"is none of {_listed(kind.value)}"
+    elif kind.name == "const":
+        yield kind.name, path, value, f"is not {_listed([kind.value])}"
     elif kind.name == "pattern":
         yield kind.name, path, value, f"does not match {kind.value}"
     elif kind.name == "uniqueItems":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from schemas.benchmarks import Benchmark
 from schemas.errors import RequestError
 from schemas.rows import numbered_jsonl
-from schemas.tables import Benchmark, Row, Table
+from schemas.tables import Row, Table
 from validators.records import row_name
 
 

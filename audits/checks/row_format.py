@@ -19,9 +19,9 @@ from typing import Any
 from audits.patterns.wording import Wording
 from audits.subjects import Subject, at_row, at_words, counted
 from audits.text.sentences import sentences
+from schemas.derived import derivations
 from schemas.findings import Finding
-from schemas.ids import anonymous_memory_id
-from schemas.tables import memory_stage, record_schema
+from schemas.records import record_schema, term_between, vocabulary
 
 Leaf = tuple[str, str]
 """A dotted field name and its text."""
@@ -48,6 +48,7 @@ _FEWEST, _SHOWN = 200, 40
 _LONG = 15  # a shorter sentence may be a refrain
 _OFTEN = 4
 _LEAST_OF_TEXT = 5
+_TAGGED = re.compile(r"_(?:[OCEAN]_(?:HIGH|LOW)|NEUTRAL)_")
 _TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 
 _WORDS = Wording(Path(__file__).with_suffix(".toml"))
@@ -189,14 +190,11 @@ def memory(subject: Subject, age: int | None) -> Iterator[Finding]:
     row, table6 = subject.row, "HEART-BENCH Table 6"
     identifier, character = row.get("id"), row.get("character_id")
     if isinstance(identifier, str) and identifier:
-        try:
-            plain = anonymous_memory_id(identifier)
-        except ValueError:
-            plain = ""
-        if plain != identifier:
-            message = "the id carries an archetype" if plain else "not a memory id, e.g. MEM_04_0017"
+        pattern = record_schema("memories")["properties"]["id"]["pattern"]
+        if re.fullmatch(pattern, identifier) is None:
+            message = "not a memory id" + ("; the id carries an archetype" if _TAGGED.search(identifier) else "")
             yield at_row(subject, "format.id", "error", message, "id", identifier, table6)
-        elif isinstance(character, str) and identifier.split("_")[1] != character.removeprefix("CHAR_"):
+        elif isinstance(character, str) and derivations("memories")["character_id"].value(identifier) != character:
             yield at_row(subject, "format.id", "error", f"the id is not one of {character}", "id", identifier, table6)
     if age is None:
         yield at_row(subject, "format.missing", "error", "neither age nor timeline tells the age", "age")
@@ -213,7 +211,8 @@ def _timeline(subject: Subject, age: int | None) -> Iterator[Finding]:
     timeline = subject.text("timeline")
     if not timeline or age is None or not 6 <= age <= 50:
         return
-    stage = memory_stage(age)
+    stage = term_between(vocabulary("memory_stages"), age)
+    assert stage is not None
     wanted = f"{stage['label']} ({age})"
     if timeline != wanted:
         read = _TIMELINE.fullmatch(timeline)

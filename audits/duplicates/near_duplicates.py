@@ -25,10 +25,12 @@ from audits.duplicates.tfidf import spread
 from audits.own_rows import add_rows, rows_of
 from audits.subjects import OURS, Subject, printable, subjects
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding, counts, in_order
+from schemas.records import term_between, vocabulary
 from schemas.sources import add_source
-from schemas.tables import Row, benchmark, memory_stage
+from schemas.tables import Row
 
 __all__ = ["CODE", "MEMORIES", "THRESHOLD", "Scope", "cosine_pairs", "cosines", "findings"]
 
@@ -94,10 +96,8 @@ def _window(subject: Subject, scope: Scope) -> tuple[str, ...]:
 
 
 def _stage(age: float | None) -> str | None:
-    try:
-        return None if age is None else str(memory_stage(int(age))["id"])
-    except ValueError:
-        return None
+    stage = None if age is None else term_between(vocabulary("memory_stages"), age)
+    return None if stage is None else str(stage["id"])
 
 
 @dataclass

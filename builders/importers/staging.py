@@ -19,9 +19,10 @@ import orjson
 from builders.importers.archives import Published
 from builders.importers.codes import code
 from builders.importers.documents import same, text
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.findings import Finding
-from schemas.tables import Row, benchmark
+from schemas.tables import Row
 from schemas.workspace import Workspace
 from validators.records import failures, row_name
 

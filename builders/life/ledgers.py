@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from builders.ids import fact_id
 from builders.life.casts import pronoun
 from builders.life.lives import Draft, Life
 from builders.pipeline.edits import is_ours, write_ours
-from schemas.ids import fact_id
 from schemas.randomness import rng_for
 from schemas.tables import Row, term_ids
 from schemas.workspace import Workspace

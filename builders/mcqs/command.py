@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import personas
+from builders.ids import question_id
 from builders.mcqs.distractors import WRONG, Pool, apart, balanced, opposites, published, screened
 from builders.pipeline.provenance import computed
 from builders.pipeline.staleness import Outcome, as_record, keep, made_from, standing, told
@@ -29,7 +30,6 @@ from models.request import Chain, Request
 from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.findings import Finding
-from schemas.ids import question_id
 from schemas.randomness import rng_for
 from schemas.rows import read_jsonl
 from schemas.tables import Row

@@ -26,12 +26,13 @@ from builders.memories.delimited import FIELDS, Blocks, parse, without_last
 from builders.memories.plan import MemoryPlan
 from builders.memories.repair import Desk, Mended, mend
 from builders.memories.sanitise import sanitised
+from builders.memories.stages import memory_stage
 from builders.pipeline.provenance import built
 from models.remedies import Failure, Kept, ask_pieces
 from models.request import Chain, Reply, Request
 from schemas.findings import Finding
 from schemas.rows import write_whole
-from schemas.tables import Row, Table, memory_stage, record_schema
+from schemas.tables import Row, Table, record_schema
 from schemas.version import code_digest
 
 if TYPE_CHECKING:

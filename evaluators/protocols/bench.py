@@ -13,7 +13,6 @@ from typing import Any
 
 from releases import Release
 from schemas.errors import RequestError
-from schemas.ids import anonymous_memory_id
 from schemas.randomness import rng_for
 from schemas.tables import Row
 
@@ -129,7 +128,7 @@ def _memories(release: Release) -> dict[str, tuple[Memory, ...]]:
     found: dict[str, list[Memory]] = {}
     for row in release.table("memories", _MEMORY_COLUMNS).to_pylist():
         memory = Memory(
-            anonymous_memory_id(row["id"]),
+            row["id"],
             row["age"],
             row["timeline"],
             row["context"],

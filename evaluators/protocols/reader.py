@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.protocols.bench import Bench, Question
-from schemas.ids import anonymous_memory_id
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _DRAWN = 10.0  # texts' worth of what all share that a share is drawn to
@@ -103,6 +102,6 @@ def _activated(bench: Bench) -> Remembered:
     found: dict[tuple[str, str], list[str]] = {}
     for row in bench.release.table("activations", columns).to_pylist():
         if row["step"] == "fine":
-            ids = [(row["character_id"], anonymous_memory_id(item["memory_id"])) for item in row["memories"]]
+            ids = [(row["character_id"], item["memory_id"]) for item in row["memories"]]
             found[row["character_id"], row["scenario_id"]] = [texts[one] for one in ids if one in texts]
     return found

@@ -27,9 +27,9 @@ from releases.parquet import SPLIT
 from releases.query import examples
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError
+from schemas.records import record_schema
 from schemas.release_names import FROZEN, add_release, locate
 from schemas.rows import write_whole
-from schemas.tables import record_schema
 
 HELP = "write the card of a release, e.g. as DATASET_CARD.md"
 EXAMPLE = "python -m releases card heart@0.1.0 --out DATASET_CARD.md"

@@ -16,7 +16,7 @@ import orjson
 
 from releases.cards.card import Texts
 from releases.manifest import Manifest
-from schemas.tables import record_schema
+from schemas.records import record_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

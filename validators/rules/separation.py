@@ -14,13 +14,41 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from schemas.findings import Finding
+import polars as pl
+
+from validators.frames import ROW, Crossing
 
 THRESHOLD = 0.25
 CLAIMED = 0.45
 
-_SOURCE = "HEART-BENCH 3.2, Table 4"
+READS = {"characters": ("character_id", "big_five")}
+
 _DIGITS = 6  # scores have two decimals; a difference of .55 and .30 is not quite .25 in binary
+
+
+def crossing(threshold: float) -> Crossing:
+    """No character is nearer than the threshold to another one in every trait; named is the second of the two."""
+
+    def too_near(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+        rows = dict(frames["characters"].select("character_id", ROW).iter_rows())
+        near = [(pair, apart) for pair, apart in distances(vectors(frames)).items() if apart < threshold]
+        named = {ROW: [rows[other] for (_, other), _ in near], "shown": [f"{a:.2f} from {o}" for (o, _), a in near]}
+        return pl.DataFrame(named, schema={ROW: pl.String, "shown": pl.String})
+
+    return Crossing(
+        "table.separation",
+        "characters",
+        "big_five",
+        READS,
+        too_near,
+        f"is nearer than {threshold} to another character in every trait (--separation)",
+        "HEART-BENCH 3.2, Table 4",
+    )
+
+
+def vectors(frames: Mapping[str, pl.DataFrame]) -> dict[str, Mapping[str, float]]:
+    """The Big Five vector of every character."""
+    return dict(frames["characters"].select(READS["characters"]).iter_rows())
 
 
 def distances(characters: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, str], float]:
@@ -44,25 +72,6 @@ def figures(apart: Mapping[tuple[str, str], float], threshold: float) -> dict[st
         "claimed": CLAIMED,
         "below_claimed": _below(apart, CLAIMED),
     }
-
-
-def too_near(apart: Mapping[tuple[str, str], float], threshold: float) -> list[Finding]:
-    """A finding for each pair nearer than the threshold, on the second of the two."""
-    return [
-        Finding(
-            "table.separation",
-            "characters",
-            other,
-            "big_five",
-            "error",
-            None,
-            f"{distance:.2f} from {one}",
-            f"is nearer than {threshold} to another character in every trait",
-            _SOURCE,
-        )
-        for (one, other), distance in apart.items()
-        if distance < threshold
-    ]
 
 
 def _below(apart: Mapping[tuple[str, str], float], limit: float) -> list[Mapping[str, Any]]:

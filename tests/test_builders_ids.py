@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.ids import anonymous_memory_id, character_number, fact_id, memory_id, question_id
+from builders.ids import anonymous_memory_id, character_number, fact_id, memory_id, question_id
 from schemas.randomness import rng_for
 
 ROOT = Path(__file__).resolve().parents[1]
