@@ -8,6 +8,7 @@ from likability_samples import profiles
 
 import audits
 from audits.checks import dialogues as checks
+from audits.subjects import subjects
 
 CODES = tomllib.loads((Path(audits.__file__).parent / "checks" / "dialogues.toml").read_text("utf-8"))["codes"]
 PERSONA = profiles()[0]["persona_id"]
@@ -21,8 +22,13 @@ def said(*texts, speaker="user"):
     ]
 
 
+def findings_of(rows):
+    read = subjects("dialogues", checks.KEY, rows, 0)
+    return [*checks.audit(read, read, {"profiles": profiles()}, frozenset()), *checks.coverage(rows)]
+
+
 def found(rows):
-    return [finding.code for finding in checks.audit(rows, {"profiles": profiles()})]
+    return [finding.code for finding in findings_of(rows)]
 
 
 def examples(kind):
@@ -51,7 +57,7 @@ def test_fifty_words_are_allowed_and_fifty_one_are_not():
 
 def test_the_second_session_that_opens_like_another_is_found():
     rows = said("Hello there, how do I prune a rose?", "Hi!", "hello there how do I sharpen a saw?")
-    findings = checks.audit(rows, {})
+    findings = findings_of(rows)
     assert [(finding.code, finding.row_id) for finding in findings] == [
         ("dialogue.opening_repeated", f"{PERSONA}/3/1/user")
     ]
@@ -76,5 +82,5 @@ def test_two_details_in_a_message_pass_and_three_do_not():
 
 
 def test_the_finding_points_at_the_words():
-    (finding,) = checks.audit(said("Well (laughs) that was quick."), {})
+    (finding,) = findings_of(said("Well (laughs) that was quick."))
     assert finding.span == (5, 13) and finding.text == "(laughs)"

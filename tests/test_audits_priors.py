@@ -10,6 +10,7 @@ from likability_samples import all_priors, priors_of, profiles
 
 import audits
 from audits.checks import priors as checks
+from audits.subjects import subjects
 
 CODES = tomllib.loads((Path(audits.__file__).parent / "checks" / "priors.toml").read_text("utf-8"))["codes"]
 RELATED = {"profiles": profiles()}
@@ -26,8 +27,13 @@ def changed(changes):
     return rows
 
 
+def findings_of(rows, related=RELATED):
+    read = subjects("priors", checks.KEY, rows, 0)
+    return [*checks.audit(read, read, related, frozenset()), *checks.coverage(rows, related)]
+
+
 def found(rows):
-    return {finding.code for finding in checks.audit(rows, RELATED)}
+    return {finding.code for finding in findings_of(rows)}
 
 
 def examples(kind):
@@ -45,13 +51,13 @@ def test_a_miss_is_no_finding_of_the_code(code, changes):
 
 
 def test_priors_as_built_have_no_finding():
-    assert checks.audit(all_priors(), RELATED) == []
+    assert findings_of(all_priors()) == []
 
 
 def test_only_documented_codes_occur_and_severities_are_theirs():
     documented = {each["code"]: each["severity"] for each in CODES}
     for example in itertools.chain.from_iterable(each["hits"] for each in CODES):
-        for finding in checks.audit(changed(example), RELATED):
+        for finding in findings_of(changed(example)):
             assert documented[finding.code] == finding.severity
 
 
@@ -68,16 +74,16 @@ def test_the_budget_of_surprises_goes_by_the_type_of_profile(kind, allowed):
 
 
 def test_without_profiles_it_is_said_what_is_not_looked_for():
-    assert not checks.audit(priors_of(profiles()[0]), {})
-    assert checks.skipped({}) and not checks.skipped(RELATED)
+    assert not findings_of(priors_of(profiles()[0]), {})
+    assert checks.not_checked([], {}, ["prior.surprise"]) and not checks.not_checked([], RELATED, ["prior.surprise"])
 
 
 def test_a_profile_with_fewer_sessions_than_the_others_is_found():
     rows = [*priors_of(profiles()[0]), *priors_of(profiles()[1]), *priors_of(profiles()[2])[:9]]
-    findings = [each for each in checks.audit(rows, RELATED) if each.code == "prior.sessions"]
+    findings = [each for each in findings_of(rows) if each.code == "prior.sessions"]
     assert [finding.row_id.split("/")[0] for finding in findings] == [profiles()[2]["persona_id"]]
 
 
 @pytest.mark.parametrize("row", [{}, {"plan": 3, "dependencies": "x", "session": "one"}, {"hooks_called": [None, {}]}])
 def test_a_row_of_any_form_is_read_without_raising(row):
-    assert isinstance(checks.audit([row, row], {}), list)
+    assert isinstance(findings_of([row, row], {}), list)

@@ -9,6 +9,7 @@ from likability_samples import profiles
 
 import audits
 from audits.checks import profiles as checks
+from audits.subjects import subjects
 
 CODES = tomllib.loads((Path(audits.__file__).parent / "checks" / "profiles.toml").read_text("utf-8"))["codes"]
 
@@ -25,8 +26,13 @@ def changed(changes):
     return row
 
 
+def findings_of(rows):
+    read = subjects("profiles", checks.KEY, rows, 0)
+    return [*checks.audit(read, read, {}, frozenset()), *checks.coverage(rows)]
+
+
 def found(*rows):
-    return {finding.code for finding in checks.audit(rows, {})}
+    return {finding.code for finding in findings_of(rows)}
 
 
 def examples(kind):
@@ -44,13 +50,13 @@ def test_a_miss_is_no_finding_of_the_code(code, changes):
 
 
 def test_profiles_as_built_have_no_finding():
-    assert checks.audit(profiles(), {}) == []
+    assert findings_of(profiles()) == []
 
 
 def test_only_documented_codes_occur_and_severities_are_theirs():
     documented = {each["code"]: each["severity"] for each in CODES}
     rows = [changed(example) for each in CODES for example in each["hits"]]
-    for finding in checks.audit([*rows, *[profiles()[1]] * 40], {}):
+    for finding in findings_of([*rows, *[profiles()[1]] * 40]):
         assert documented[finding.code] == finding.severity
 
 
@@ -63,7 +69,7 @@ def test_one_level_for_everybody_is_uneven():
     rows = copy.deepcopy(profiles())
     for row in rows:
         row["facets"][0] = dict(rows[0]["facets"][0])
-    uneven = [finding for finding in checks.audit(rows, {}) if finding.code == "profile.uneven"]
+    uneven = [finding for finding in findings_of(rows) if finding.code == "profile.uneven"]
     assert [finding.text for finding in uneven] == ["imagination"]
 
 
@@ -90,4 +96,4 @@ def test_distance_is_nought_to_itself_and_one_to_the_opposite():
 
 @pytest.mark.parametrize("row", [{}, {"facets": 7, "subjects": None}, {"facets": [3, {"facet": None}]}])
 def test_a_row_of_any_form_is_read_without_raising(row):
-    assert checks.audit([row, row], {})
+    assert findings_of([row, row])

@@ -29,24 +29,25 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def audit(
-    rows: Sequence[Row],
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
     related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str] | None = None,
-    first: int = 0,
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of the user's messages; ``related["profiles"]`` are the profiles they must not read out.
-
-    ``wanted`` are the codes to keep (None: all).
-    """
+    """Findings of each turn; ``related["profiles"]`` are the profiles that users must not read out."""
     secrets = {str(row.get("persona_id")): _Secrets(row) for row in related.get("profiles", ())}
-    read = subjects("dialogues", KEY, rows, first)
     found = [_empty(subject) for subject in read if not subject.text("text").strip()]
-    said = [subject for subject in read if subject.row.get("speaker") == USER and subject.text("text").strip()]
-    for subject in said:
+    for subject in filter(_is_users, read):
         found += [*_expressions(subject), *_length(subject)]
         found += _read_out(subject, secrets.get(str(subject.row.get("persona_id"))))
-    found += _openings(said)
-    return [finding for finding in found if wanted is None or finding.code in wanted]
+    return found
+
+
+def coverage(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """Findings of all turns together: sessions of one user that open alike."""
+    return list(
+        _openings([each for each in subjects("dialogues", KEY, [dict(row) for row in rows], 0) if _is_users(each)])
+    )
 
 
 @functools.cache
@@ -86,6 +87,10 @@ def runs(text: str) -> Iterator[tuple[tuple[str, ...], tuple[int, int]]]:
     for start in range(len(words) - IN_A_ROW + 1):
         window = words[start : start + IN_A_ROW]
         yield tuple(word[0].lower() for word in window), (window[0].start(), window[-1].end())
+
+
+def _is_users(subject: Subject) -> bool:
+    return subject.row.get("speaker") == USER and bool(subject.text("text").strip())
 
 
 def _keywords(profile: Mapping[str, Any]) -> list[Any]:

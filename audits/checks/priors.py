@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from audits.checks.entries import entries, values_of
@@ -37,17 +38,24 @@ Sessions = Mapping[int, Subject]
 
 
 def audit(
-    rows: Sequence[Row],
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
     related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str] | None = None,
-    first: int = 0,
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each prior and of the sequences; ``related["profiles"]`` has type and priority of each profile.
+    """Findings of each prior by itself."""
+    return [finding for subject in read for check in _OF_ROW for finding in check(subject)]
 
-    ``wanted`` are the codes to keep (None: all). Without profiles the budget of surprises and the priority
-    metric are not looked at.
+
+def coverage(
+    rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]] = MappingProxyType({})
+) -> list[Finding]:
+    """Findings of the sessions of each profile together, and of agendas that are much the same.
+
+    ``related["profiles"]`` has type and priority of each profile; without it the budget of surprises and the
+    priority metric are not looked at.
     """
-    read = subjects("priors", KEY, rows, first)
+    read = subjects("priors", KEY, [dict(row) for row in rows], 0)
     profiles = {str(row.get("persona_id")): row for row in related.get("profiles", ())}
     by_persona: dict[str, list[Subject]] = defaultdict(list)
     for subject in read:
@@ -59,16 +67,15 @@ def audit(
         sessions = {int(number): subject for subject in own if (number := subject.number("session")) is not None}
         found += [finding for check in _OF_SEQUENCE for finding in check(own, sessions)]
         found += _by_profile(own, profiles.get(persona, {}))
-    found += [finding for subject in read for check in _OF_ROW for finding in check(subject)]
-    found += _duplicates(read)
-    return [finding for finding in found if wanted is None or finding.code in wanted]
+    return [*found, *_duplicates(read)]
 
 
-def skipped(related: Mapping[str, Sequence[Row]]) -> list[str]:
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> list[str]:
     """What cannot be looked for, and why: one line each."""
-    if related.get("profiles"):
+    lost = sorted({"prior.surprise", "prior.priority"} & set(wanted))
+    if related.get("profiles") or not lost:
         return []
-    return ["prior.surprise, prior.priority: no profiles; name a --workspace or --release that has them"]
+    return [f"{', '.join(lost)}: no profiles; name a --workspace or --release that has them"]
 
 
 def _numbers(own: Sequence[Subject], usual: int) -> Iterator[Finding]:

@@ -29,16 +29,19 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 
 
 def audit(
-    rows: Sequence[Row],
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
     related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str] | None = None,
-    first: int = 0,
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each profile and of all together; ``wanted`` are the codes to keep (None: all)."""
-    read = subjects("profiles", KEY, rows, first)
-    found = [finding for subject in read for check in _CHECKS for finding in check(subject)]
-    found += [*_shared_names(read), *_alike(read), *_uneven(read)]
-    return [finding for finding in found if wanted is None or finding.code in wanted]
+    """Findings of each profile by itself."""
+    return [finding for subject in read for check in _CHECKS for finding in check(subject)]
+
+
+def coverage(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """Findings of all profiles together: names they share, pairs too much alike, levels and options too rare."""
+    read = subjects("profiles", KEY, [dict(row) for row in rows], 0)
+    return [*_shared_names(read), *_alike(read), *_uneven(read)]
 
 
 def diversity(rows: Sequence[Row]) -> Row:
@@ -140,13 +143,12 @@ def _subjects(subject: Subject) -> Iterator[Finding]:
 
 def _missing(subject: Subject) -> Iterator[Finding]:
     properties = record_schema("profiles")["properties"]
-    wanted = {name: None for name in properties}
     nested = {name: node["properties"] for name, node in properties.items() if name in ("background", "behaviors")}
-    for field in wanted.keys() - subject.row.keys():
+    for field in sorted(properties.keys() - subject.row.keys()):
         yield at_row(subject, "profile.missing", "error", "left out: null is how nothing is said", field)
     for name, parts in nested.items():
         held = subject.row.get(name)
-        for part in parts.keys() - held.keys() if isinstance(held, Mapping) else ():
+        for part in sorted(parts.keys() - held.keys()) if isinstance(held, Mapping) else ():
             yield at_row(subject, "profile.missing", "error", "left out: null is how nothing is said", f"{name}.{part}")
 
 

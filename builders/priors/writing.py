@@ -121,4 +121,9 @@ def _answer_schema() -> Mapping[str, Any]:
         "properties": {column: columns[column] for column in ("session", "agenda")},
     }
     agendas = {"type": "array", "items": item}
-    return {"type": "object", "additionalProperties": False, "required": ["agendas"], "properties": {"agendas": agendas}}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["agendas"],
+        "properties": {"agendas": agendas},
+    }

@@ -1,6 +1,6 @@
 """The words of a prior's agenda, composed offline from its plan (LikeBench Tables 15 to 18).
 
-    python -m builders.priors --backend offline
+python -m builders.priors --backend offline
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ def _in_turn(banks: Mapping[str, Mapping[str, list[str]]], kind: str, rng: Rando
     return {category: rng.sample(banks[category][kind], len(banks[category][kind])) for category in banks}
 
 
-def _agenda(
-    profile: Row, prior: Row, seeded: Mapping[str, Row], openings: dict[str, list[str]], rng: Random
-) -> str:
+def _agenda(profile: Row, prior: Row, seeded: Mapping[str, Row], openings: dict[str, list[str]], rng: Random) -> str:
     leaf = next(in_running_text(each) for each in profile["subjects"] if each["set"] == prior["set"])
     slots = {"focus": prior["focus"], "leaf": leaf, "feeling": _feeling(prior["mood"])}
     order = openings[prior["category"]]
@@ -49,7 +47,9 @@ def _agenda(
             text=_your(hook.get("text", "")),
             **{"from": called.get(step["hook"])},
         )
-        sentences.append(sentence.replace(f"In turn {turn},", "In the same turn,") if turn == step["turn"] else sentence)
+        sentences.append(
+            sentence.replace(f"In turn {turn},", "In the same turn,") if turn == step["turn"] else sentence
+        )
         turn = step["turn"]
     sentences.append(rng.choice(bank("agendas")["closing"][profile["type"]]))
     return " ".join(sentences)

@@ -40,7 +40,7 @@ def listed(items: Sequence[str]) -> str:
 
 
 def article(noun: str) -> str:
-    """"a" or "an", by the first letter."""
+    """ "a" or "an", by the first letter."""
     return "an" if noun[:1].lower() in "aeiou" else "a"
 
 
