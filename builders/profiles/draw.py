@@ -46,7 +46,7 @@ def draw_profiles(benchmark: str, count: int, seed: int, strength: float | None 
     }
     genders = _dealt(rng, [term["id"] for term in vocabulary("genders") for _ in range(term["share"])], count)
     names = _names(rng, genders)
-    archetypes = {kind: iter(_dealt(rng, _archetypes(kind), count)) for kind in _TYPES}
+    archetypes = {kind: iter(_dealt(rng, _archetypes(kind), -(-count // 2))) for kind in _TYPES}
     ids = _ids(rng, count)
     rows = []
     for place, kind in enumerate(itertools.islice(itertools.cycle(_TYPES), count)):
@@ -123,7 +123,7 @@ def draw_by_affinity(rng: Random, facets: Sequence[Row]) -> list[Mapping[str, An
 
 def affinity(field: Mapping[str, Any], values: Mapping[str, int]) -> float:
     """How much the facets draw to a field of interests: mean of distance from the middle times direction, -2 to 2."""
-    draws = [each["direction"] * (values[each["facet"]] - _MIDDLE) for each in field["affinities"]]
+    draws = [int(each["direction"]) * (values[each["facet"]] - _MIDDLE) for each in field["affinities"]]
     return sum(draws) / len(draws)
 
 
