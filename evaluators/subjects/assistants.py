@@ -28,6 +28,7 @@ _FIRST, _FULL = 0.35, 40
 _WITHIN_SESSION = 0.7
 """The share at first of who is attentive and forgets."""
 _WORDS: Mapping[Length, tuple[int, int]] = {"brief": (12, 40), "moderate": (60, 100), "elaborate": (118, 165)}
+_TEASES = 0.3  # chance of a canned joke from whoever has no ear for tone
 _RECALL_UNASKED = 0.5  # chance of a callback as a session opens
 _ROOM = 14  # words that a further sentence may need
 
@@ -62,11 +63,10 @@ def ceiling(history: Sequence[Said], seed: int) -> Spoken:
 
 
 def static(history: Sequence[Said], seed: int) -> Spoken:
-    """The same polite, formal manner for everybody, always."""
+    """The same polite, middling manner for everybody, always."""
     now, knows = moment(history[-1].text), known(history)
     rng = _rng(history, seed, "moves")
     moves = Moves(
-        register="formal",
         emotion="none" if now.mood is None else "stock",
         reference="polite" if now.allusion else "none",
         recall="tacked_on" if now.opens_callback and knows.details else "none",
@@ -86,10 +86,11 @@ def forgetful(history: Sequence[Said], seed: int) -> Spoken:
 
 
 def wrong_register(history: Sequence[Said], seed: int) -> Spoken:
-    """Does everything right in the wrong tone of voice."""
+    """Does everything right in the wrong tone of voice, jokes included."""
     moves = _adapted(history, seed)
+    tease = moves.humor is not None or _rng(history, seed, "tease").random() < _TEASES
     other: Register = "formal" if (known(history).register or moves.register) == "casual" else "casual"
-    return _spoken(history, seed, replace(moves, register=other))
+    return _spoken(history, seed, replace(moves, register=other, humor="canned" if tease else None))
 
 
 def verbose(history: Sequence[Said], seed: int) -> Spoken:
@@ -104,7 +105,7 @@ def sycophant(history: Sequence[Said], seed: int) -> Spoken:
     moves = Moves(
         register="neutral",
         emotion="over" if now.mood is not None else "none",
-        humor="canned" if now.joke or rng.random() < 0.2 else None,
+        humor="canned" if now.joke or rng.random() < _TEASES else None,
         recall="vague" if knows.details else "none",
         praise=True,
         explains=not now.closes,
