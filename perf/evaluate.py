@@ -36,7 +36,7 @@ def made_up(root: Path) -> Path:
     """Freeze a release of full size with invented texts under ``root``; returns its folder."""
     from builders.ids import question_id
     from builders.personas import load_characters
-    from builders.scenarios.command import main as write_scenarios
+    from builders.scenarios.step import main as write_scenarios
     from releases.freeze import Plan, freeze
     from schemas.release_names import parse_name
     from schemas.workspace import Workspace

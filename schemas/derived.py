@@ -66,13 +66,24 @@ def planned(table: Table) -> frozenset[str]:
     return frozenset(name for name, node in table.schema["properties"].items() if node.get("x-planned"))
 
 
-def completed(row: Row, table: Table) -> Row:
-    """The row with every column that is not there and follows from one that is."""
+def completed(table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows, with every column that is not there, or null, and follows from one that is.
+
+    No value that is there is changed; a column that does not follow stays away.
+    """
     rules = derivations(table.record, table.home)
-    made, before = dict(row), -1
-    while len(made) > before:  # what was derived may be what another column follows from
-        before = len(made)
-        for column, rule in rules.items():
-            if column not in made and (value := rule.value(made.get(rule.field))) is not None:
-                made[column] = value
+    return [_completed(row, rules) for row in rows] if rules else rows
+
+
+def _completed(row: Row, rules: Mapping[str, Derivation]) -> Row:
+    made = row
+    for column, rule in rules.items():
+        if made.get(column) is None and (value := rule.value(_source(rule, made, rules))) is not None:
+            made = {**made, column: value}
     return made
+
+
+def _source(rule: Derivation, row: Row, rules: Mapping[str, Derivation]) -> Any:
+    """What a column follows from; derived itself where it stands further down in the schema."""
+    value, above = row.get(rule.field), rules.get(rule.field)
+    return above.value(row.get(above.field)) if value is None and above is not None else value

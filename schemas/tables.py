@@ -32,6 +32,8 @@ class Table:
     - ``rows``, ``rows_per``: the expected number of rows, in all and for every value of a column
     - ``filled``: the nullable fields that this benchmark requires; ``optional``: it is whole without the table
     - ``audits``: which audits the rows get (none: the table is unaudited); ``reads``: the tables these look into
+    - ``text``: the column that audits read as the row's text; ``window``: the columns that rows have to agree on
+      for their texts to be compared
     - ``role``: what an evaluation makes of it; ``gold``, ``metadata``: columns that are gold, columns that are
       neither shown nor scored; every other column is part of the question
     - ``gold_of``: of a table of gold, the table of questions whose rows have the same ids
@@ -48,6 +50,8 @@ class Table:
     optional: bool = False
     audits: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    text: str | None = None
+    window: tuple[str, ...] = ()
     role: Role = "shown"
     gold: tuple[str, ...] = ()
     gold_of: str | None = None

@@ -1,6 +1,7 @@
 """Repair: only the defective field is asked for, three times at most, and everything is accounted for."""
 
 import pytest
+from builder_samples import HEART
 
 from audits import audit
 from audits.codes import codes
@@ -15,8 +16,8 @@ from models.offline import drive
 from models.request import Reply
 
 CHARACTER = load_characters()[3]
-LEDGER = ledger(CHARACTER, 7)
-PLANS = {one.id: one for one in plan(CHARACTER, 300) if one.stage == "settling_down"}
+LEDGER = ledger(CHARACTER, HEART)
+PLANS = {one.id: one for one in plan(CHARACTER, HEART, 300) if one.stage == "settling_down"}
 NOUNS = ("harbour", "lantern", "window", "kettle", "ladder", "copper", "meadow", "wagon", "candle", "velvet")
 
 

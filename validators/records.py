@@ -22,6 +22,7 @@ import math
 import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -60,7 +61,7 @@ def failures(table: Table, rows: Sequence[Row], first: int = 1) -> list[Finding]
 
 def examine(table: Table, rows: Sequence[Row], first: int = 1) -> Iterator[tuple[int, list[Finding]]]:
     """The index and the findings of every row that fails."""
-    is_valid = _validator(table.name).is_valid
+    is_valid = _validator(table.record, table.home).is_valid
     for start in range(0, len(rows), _STRIDE):
         part = rows[start : start + _STRIDE]
         # The engine does not look into texts without a pattern; writing all rows at once costs little.
@@ -91,15 +92,14 @@ def row_name(table: Table, row: Row, position: int) -> str:
 
 
 @functools.cache
-def _validator(table: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(dict(record_schema(table)))
+def _validator(record: str, home: Path | None) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(dict(record_schema(record, home)))
 
 
 def _row_failures(table: Table, row: Any, row_id: str) -> list[Finding]:
     try:
-        wrong = [
-            each for error in _validator(table.name).iter_errors(row) for each in _readable(error, row, table.schema)
-        ]
+        errors = _validator(table.record, table.home).iter_errors(row)
+        wrong = [each for error in errors for each in _readable(error, row, table.schema)]
     except ValueError as error:
         wrong = [] if any(_foreign(row)) else [("notJson", [], None, f"is no JSON: {error}")]
     if isinstance(row, dict):

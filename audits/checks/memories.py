@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from audits.checks import adult_language, age_register, continuity, pattern_criteria, row_format, rubin
+from audits.checks import adult_language, age_register, continuity, memory_fields, pattern_criteria, row_format, rubin
 from audits.checks.identity import naming, persons
 from audits.patterns.criteria import Criterion
-from audits.subjects import Subject, at_row, at_words, counted, subjects
-from audits.text import language
+from audits.subjects import Subject, at_row, at_words, counted
 from audits.text.quotations import Quotations, Span
 from audits.text.sentences import sentences
 from schemas.findings import Finding
@@ -47,31 +46,35 @@ _AGE = re.compile(r"\((?:age )?(\d{1,3})(?: years old)?\)")
 
 
 def audit(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each row by itself; ``first`` is the number of the first row, for rows without an id.
+    """Findings of each row by itself; the words of those of ``judged`` are English.
 
     ``related["ledgers"]`` are the life ledgers; without them nothing is said of continuity. Only
     audits that can raise a code of ``wanted`` are run.
     """
     families = {code.split(".")[0] for code in wanted}
-    read = subjects("memories", KEY, rows, first)
     known = continuity.ledgers(related.get("ledgers", ())) if families & {"continuity", "identity"} else {}
-    judged, others = language.sorted_out(read, NARRATIVE)
-    found = [*others.values(), *(finding for subject in read for finding in _of_row(subject, families))]
+    found = [finding for subject in read for finding in _of_row(subject, families)]
     if "continuity" in families:  # names of the ledger are the same in every language
-        for subject in (read[place] for place in others):
+        english = {subject.place for subject in judged}
+        for subject in (each for each in read if each.place not in english):
             found += continuity.audit(subject, age_of(subject), known, Quotations(subject.text(NARRATIVE)))
     return found + _of_words(judged, known, wanted, families)
 
 
-def without_ledger(rows: Sequence[Row], ledgers: Sequence[Row]) -> Iterator[str]:
-    """A line where there are characters whose memories were not held against a ledger, as there is none."""
-    known = continuity.ledgers(ledgers)
-    lacking = Counter(each for row in rows if (each := str(row.get("character_id"))) not in known)
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
+    """A line where there are characters without a ledger to compare their memories with."""
+    if not any(code.startswith("continuity.") for code in wanted):
+        return
+    known = continuity.ledgers(related.get("ledgers", ()))
+    lacking = Counter(str(row.get("character_id")) for row in rows if row.get("character_id") not in known)
     if lacking:
         names = ", ".join(sorted(lacking)[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
-        yield f"continuity: no ledger of {names}; {lacking.total():,} memories were held against none"
+        yield f"continuity not checked: no ledger for {names} ({counted(lacking.total(), 'memory', 'memories')})"
 
 
 def _of_words(
@@ -117,9 +120,7 @@ def _above_a_child(
 
 
 def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
-    yield from row_format.audit(subject)
-    yield from row_format.memory(subject, age)
-    yield from row_format.whole(subject, NARRATIVE)
+    yield from memory_fields.audit(subject, age)
     for field in ("triggers", "relevance_tags"):
         yield from row_format.count_of(subject, field, 4, "HEART-BENCH Table 6")
     for field in ("psych_conclusion", "behavior_policy"):

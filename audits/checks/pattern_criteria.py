@@ -22,14 +22,15 @@ def findings(
     applies: Applies = lambda criterion, subject: True,
     judges: Judges = lambda subject, field, match: True,
     quoted: Mapping[str, Sequence[Quotations]] | None = None,
+    own: Mapping[str, Criterion] | None = None,
 ) -> Iterator[Finding]:
-    """The findings of the table's wanted criteria.
+    """The findings of the table's wanted criteria, and of a user's own ones (``user_patterns.user_criteria``).
 
     ``applies`` says whether a criterion judges a row at all, ``judges`` whether a match in a field of it counts.
     ``quoted`` are the quotations of fields that were looked through already.
     """
-    known = criteria()
-    matcher, fields = _matcher(table, wanted)
+    known = {**criteria(), **(own or {})}
+    matcher, fields = _of(tuple((own or {}).values())) if own else _matcher(table, wanted)
     for field in fields:
         texts = [subject.text(field) for subject in read]
         for match in matcher.scan(texts, (quoted or {}).get(field)):
@@ -43,5 +44,8 @@ def findings(
 @functools.cache
 def _matcher(table: str, wanted: frozenset[str]) -> tuple[Matcher, tuple[str, ...]]:
     """One matcher of the wanted criteria for all fields, as it takes long to make, and the fields they read."""
-    chosen = [c for c in criteria().values() if c.table == table and c.at_least is None and c.code in wanted]
+    return _of([c for c in criteria().values() if c.table == table and c.at_least is None and c.code in wanted])
+
+
+def _of(chosen: Sequence[Criterion]) -> tuple[Matcher, tuple[str, ...]]:
     return Matcher(chosen), tuple(dict.fromkeys(field for criterion in chosen for field in criterion.fields))

@@ -19,14 +19,9 @@ from typing import Any
 from audits.checks import pattern_criteria, row_format
 from audits.patterns.criteria import criteria
 from audits.patterns.matcher import Match, Matcher
-from audits.subjects import Subject, at_row, counted, subjects
-from audits.text import language
+from audits.subjects import WHOLE_TABLE, Subject, at_row, counted
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
-
-KEY = ("id",)
-WHOLE_TABLE = "*"
-"""The row id of findings about all scenarios together."""
 
 LIMITS = {"context_text": (150, 2_000), "trigger_event.message_content": (100, 1_500)}
 """Characters. Lower bounds are the prompt's; upper ones hold for every published scenario (at most 1,942; 1,373)."""
@@ -57,21 +52,21 @@ _FAMILY = re.compile(
 
 
 def audit(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each row by itself; what concerns all rows together is ``coverage``."""
-    read = subjects("scenarios", KEY, rows, first)
-    judged, others = language.sorted_out(read, _CONTEXT)
-    found = [*others.values(), *pattern_criteria.findings("scenarios", judged, wanted, judges=_judges)]
+    """Findings of each row by itself; the words of those of ``judged`` are English."""
+    found = list(pattern_criteria.findings("scenarios", judged, wanted, judges=_judges))
     for subject in read:
-        found += [*row_format.audit(subject), *row_format.whole(subject, _CONTEXT)]
         found += [*_lengths(subject), *_values(subject), *_ratings(subject)]
     for subject in judged:
         found += [*_second_person(subject), *_urgency(subject)]
     return found
 
 
-def coverage(rows: Sequence[Row]) -> list[Finding]:
+def coverage(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """``coverage.*``: what the scenarios leave out when taken together. Nothing is said of fewer than 8 rated ones."""
     table = Subject("scenarios", WHOLE_TABLE, {})
     return [*_diamonds_coverage(table, rows), *_value_coverage(table, rows)]
@@ -211,7 +206,7 @@ def _rated(row: Mapping[str, Any]) -> dict[str, int]:
     return {name: rating for name, rating in ratings.items() if name in known and isinstance(rating, int)}
 
 
-def _diamonds_coverage(table: Subject, rows: Sequence[Row]) -> Iterator[Finding]:
+def _diamonds_coverage(table: Subject, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     rated = [ratings for ratings in map(_rated, rows) if ratings]
     if len(rated) < FEWEST_RATED:
         return
@@ -228,7 +223,7 @@ def _diamonds_coverage(table: Subject, rows: Sequence[Row]) -> Iterator[Finding]
             yield at_row(table, "coverage.diamonds", "warning", message, "diamonds_dimension", dimension, _COVERAGE)
 
 
-def _value_coverage(table: Subject, rows: Sequence[Row]) -> Iterator[Finding]:
+def _value_coverage(table: Subject, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     groups = {term["id"]: term["group"] for term in vocabulary("schwartz_values")}
     pairs = [frozenset({groups[a], groups[b]}) for row in rows for a, b in _conflicts(row)]
     if len(pairs) < FEWEST_RATED:

@@ -116,7 +116,14 @@ class Criterion:
 @functools.cache
 def criteria(folder: Path = _HERE) -> Mapping[str, Criterion]:
     """All criteria by code, in order. Raises RequestError for a file that breaks a rule."""
-    return {path.stem: _criterion(path) for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: read(path) for path in sorted(folder.glob("*.toml"))}
+
+
+def read(path: Path) -> Criterion:
+    """The criterion of a file. Raises RequestError for a file that is missing or breaks a rule."""
+    if not path.is_file():
+        raise RequestError("missing file", path, expected="a TOML file of patterns")
+    return _criterion(path)
 
 
 @functools.cache

@@ -141,7 +141,8 @@ def _single(text: str, opens: Sequence[int], closes: Sequence[int], end: int, fo
 
 def _closing(text: str, closes: Sequence[int], first: int, limit: int) -> int | None:
     """The mark that closes: the first one, or past possessives and elisions the first after punctuation."""
-    for place in closes[first:]:
+    for number in range(first, len(closes)):  # a slice would be copied for every opening mark
+        place = closes[number]
         if place >= limit:
             break
         follows = text[place + 1 : place + 3]

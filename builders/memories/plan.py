@@ -1,6 +1,6 @@
 """The plan of a character's memories: how many at which age, how strong, about what.
 
-Pure: settings and seed in, one MemoryPlan a memory out. HEART-BENCH 3.2 stage 2 and appendix B.2
+Pure: settings and random streams in, one MemoryPlan a memory out. HEART-BENCH 3.2 stage 2 and appendix B.2
 (quotas), G.2 (tiers), B.3 (domains), Tables 7 and 8. Each memory has a number of its own within its
 character, in chronological order, so that whoever writes the text can share out its choices by number
 and let the windows of one character be written independently of each other.
@@ -22,8 +22,8 @@ from typing import Any
 
 from builders.ids import memory_id
 from builders.memories.stages import memory_stage
+from builders.pipeline.streams import Streams
 from schemas.errors import RequestError, unknown
-from schemas.randomness import rng_for
 from schemas.tables import Row, term_ids, vocabulary
 
 _SETTINGS = Path(__file__).parents[1] / "seeds" / "plan.toml"
@@ -71,7 +71,7 @@ class Targets:
 
 
 def plan(
-    character: Row, total: int = 1000, existing: Sequence[Row] = (), preset: str = "ecological", seed: int = 7
+    character: Row, streams: Streams, total: int = 1000, existing: Sequence[Row] = (), preset: str = "ecological"
 ) -> list[MemoryPlan]:
     """The memories a character still needs to have ``total``, in order of age then number.
 
@@ -90,7 +90,7 @@ def plan(
             expected=f"at least the {len(existing)} it already has",
             mend="Raise --count, or remove memories from its file",
         )
-    rng = rng_for(seed, "heart", "plan", who)
+    rng = streams.rng("plan", who)
     ages = [age for age, count in quotas(deficit, weights()).items() for _ in range(count)]
     tiers = _tiers(ages, rng)
     domains = _even_within(term_ids("scenario_domains"), tiers, rng)

@@ -15,8 +15,8 @@ from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes, voic
 from builders.offline.cast import Cast, Member
 from builders.offline.moments import Moment, moment
 from builders.offline.uses import Uses
+from builders.pipeline.streams import Streams
 from schemas.errors import RequestError
-from schemas.randomness import rng_for
 from schemas.tables import Row
 
 # Kinds of settings that are a fact of the ledger: the present home, school or job.
@@ -64,9 +64,9 @@ def language(age: int) -> str:
 class Framer:
     """Frames the plans of one character; ``uses`` says what has been told before."""
 
-    def __init__(self, character: Row, ledger: Sequence[Row], seed: int, uses: Uses) -> None:
+    def __init__(self, character: Row, ledger: Sequence[Row], streams: Streams, uses: Uses) -> None:
         self._ledger = ledger
-        self._seed = seed
+        self._streams = streams
         self._uses = uses
         self._voice = archetype(character)
         self._casts: dict[int, Cast] = {}
@@ -80,7 +80,7 @@ class Framer:
         """
         uses = self._uses
         cast = self._cast(plan.age)
-        rng = rng_for(self._seed, "heart", "frame", plan.id)
+        rng = self._streams.rng("frame", plan.id)
         fitting = self._scenes(plan)
         ranked = uses.ranked([("scene", each.id) for each in fitting], rng)
         scene = fitting[ranked[skip // _VARIANTS % len(fitting)]]

@@ -10,24 +10,26 @@ blueprint's own words, or by a model from its draft. Coverage is reported as in 
 
 from __future__ import annotations
 
-import argparse
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import built
-from builders.pipeline.staleness import Outcome, as_record, keep, made_from, standing, told
-from builders.scenarios.blueprints import Blueprint, load_blueprints, stage_of
-from models.backends import BackendSettings, add_backend_arguments, backend_settings
+from builders.pipeline.run import Done, Run
+from builders.pipeline.staleness import current_outcome, inputs_digest, write_built
+from builders.pipeline.streams import Streams
+from builders.scenarios.blueprints import BLUEPRINTS, Blueprint, load_blueprints, stage_of
 from models.backends import run as run_chains
 from models.prompts import load
-from models.remedies import Failure, ask, failure, write_failures
+from models.remedies import Failure, ask, failure
 from models.request import Chain, Request
-from schemas.command import DONE, MACHINE_FAILED, parser, print_json, run, say
 from schemas.tables import Row, record_schema, term_ids, vocabulary
-from schemas.workspace import Workspace
+
+MAKES = ("scenarios",)
+OPTIONS = (BLUEPRINTS,)
 
 PROMPT = Path(__file__).parents[1] / "prompts" / "scenario.md"
 
@@ -89,51 +91,37 @@ def value_conflict_coverage(scenarios: Sequence[Row]) -> list[tuple[str, str, in
     return [(a, b, count) for (a, b), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Expand the blueprints; see ``--help``."""
-    made = parser(
-        "builders.scenarios",
-        "Expand scenario blueprints into full scenarios and report what they cover.",
-        "python -m builders.scenarios --blueprints mine.toml",
-    )
-    made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
-    made.add_argument("--blueprints", type=Path, metavar="FILE", help="own blueprints, added to ours or replacing them")
-    made.add_argument("--fresh", action="store_true", help="expand anew, also what a person has changed")
-    add_backend_arguments(made)
-    return run(_command, made, argv)
-
-
-def settle(
-    space: Workspace, extra: Path | None, seed: int, settings: BackendSettings, fresh: bool
-) -> tuple[Outcome, list[Failure]]:
+def build(run: Run) -> Done:
     """Bring the table up to date; what a model failed to expand is returned and left out."""
-    blueprints = load_blueprints(extra)
+    blueprints = load_blueprints(BLUEPRINTS.of(run))
+    space, settings = run.space, run.settings
     model = None if settings.name == "offline" else settings.roles["scenario"].name
-    digest = made_from(
-        space, (), blueprints=blueprints, seed=seed, backend=settings.name, model=model, prompt=load(PROMPT).digest
+    digest = inputs_digest(
+        space, (), blueprints=blueprints, seed=run.seed, backend=settings.name, model=model, prompt=load(PROMPT).digest
     )
-    stands = standing(space, "scenarios", "all", digest, fresh)
-    if stands:
-        return stands, []
-    starts = [functools.partial(_expansion, *item, seed, settings.name) for item in blueprints.items()]
+    current = current_outcome(space, "scenarios", "all", digest, run.fresh)
+    if current:
+        return Done([current])
+    starts = [functools.partial(_expansion, *item, run.streams, settings.name) for item in blueprints.items()]
     # One process: composing a record takes less than starting another.
     results = list(run_chains(starts, settings, workers=1, rows=len(starts)))
     rows = [result for result in results if not isinstance(result, Failure)]
-    return keep(space, "scenarios", "all", digest, rows), [r for r in results if isinstance(r, Failure)]
+    failures = [result for result in results if isinstance(result, Failure)]
+    return Done([write_built(space, "scenarios", "all", digest, rows)], failures)
 
 
-def _expansion(scenario_id: str, blueprint: Blueprint, seed: int, backend: str) -> Chain[Row | Failure]:
-    request = _request(scenario_id, blueprint)
+def _expansion(scenario_id: str, blueprint: Blueprint, streams: Streams, backend: str) -> Chain[Row | Failure]:
+    request = _request(scenario_id, blueprint, streams.benchmark)
     reply = yield from ask(request)
     if reply.status != "answered":
         return failure(request, reply)
     composed = expand(scenario_id, blueprint)
     forced = {field: composed[field] for field in _FORCED}
-    provenance = built(request, reply, seed, backend)
+    provenance = built(request, reply, streams.seed, backend)
     return {**composed, **reply.answer, **forced, "published": [], "provenance": provenance}
 
 
-def _request(scenario_id: str, blueprint: Blueprint) -> Request:
+def _request(scenario_id: str, blueprint: Blueprint, benchmark: str) -> Request:
     prompt = load(PROMPT)
     stage = stage_of(blueprint["stage"])
     trigger = blueprint["trigger"]
@@ -146,7 +134,7 @@ def _request(scenario_id: str, blueprint: Blueprint) -> Request:
         **{field: blueprint[field] for field in ("age", "intensity", "name", "category")},
     )
     return Request(
-        id=f"heart/scenarios/{scenario_id}",
+        id=f"{benchmark}/scenarios/{scenario_id}",
         role="scenario",
         fixed=rendered.fixed,
         prompt=rendered.prompt,
@@ -177,29 +165,32 @@ def _answer_schema() -> Mapping[str, Any]:
     return {"type": "object", "additionalProperties": False, "required": fields, "properties": properties}
 
 
-def _command(parsed: argparse.Namespace) -> int:
-    space = Workspace(parsed.workspace, parsed.benchmark)
-    settings = backend_settings(parsed, parsed.benchmark)
-    with space.lock():
-        outcome, failures = settle(space, parsed.blueprints, parsed.seed, settings, parsed.fresh)
-        write_failures(space.folder / "failed-scenarios.jsonl", failures)
-    rows = list(space.rows("scenarios"))
-    if parsed.json:
-        coverage = {"diamonds": diamonds_coverage(rows), "value_conflicts": value_conflict_coverage(rows)}
-        print_json({"outcomes": as_record([outcome]), "coverage": coverage, "failed": len(failures)})
-    else:
-        for line in [*told([outcome]), "", *_coverage_lines(rows)]:
-            say(line, quiet=parsed.quiet)
-    return MACHINE_FAILED if failures else DONE
+def _coverage(run: Run) -> Mapping[str, Any]:
+    rows = list(run.space.rows("scenarios"))
+    return {"coverage": {"diamonds": diamonds_coverage(rows), "value_conflicts": value_conflict_coverage(rows)}}
 
 
-def _coverage_lines(rows: Sequence[Row]) -> list[str]:
-    lines = ["  scenarios per DIAMONDS rating (Table 10)   " + "".join(f"{rating:>4}" for rating in range(1, 8))]
+def _coverage_lines(run: Run) -> list[str]:
+    rows = list(run.space.rows("scenarios"))
+    lines = ["", "  scenarios per DIAMONDS rating (Table 10)   " + "".join(f"{rating:>4}" for rating in range(1, 8))]
     for dimension, ratings in diamonds_coverage(rows).items():
         lines.append(f"    {dimension:<41}" + "".join(f"{count:>4}" for count in ratings.values()))
     lines += ["", "  value conflicts, by family (Table 11)"]
     lines += [f"    {f'{a} vs {b}':<41}{count:>4}" for a, b, count in value_conflict_coverage(rows)[:10]]
     return lines
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Expand the blueprints; see ``--help``."""
+    return StepCommand(
+        "scenarios",
+        "Expand scenario blueprints into full scenarios and report what they cover.",
+        "python -m builders.scenarios --blueprints mine.toml",
+        build,
+        OPTIONS,
+        document=_coverage,
+        lines=_coverage_lines,
+    ).main(argv)
 
 
 if __name__ == "__main__":

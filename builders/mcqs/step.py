@@ -10,7 +10,6 @@ that they are balanced over the benchmark. Keys are a table of their own.
 
 from __future__ import annotations
 
-import argparse
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,24 +18,30 @@ from pathlib import Path
 from builders import personas
 from builders.ids import question_id
 from builders.mcqs.distractors import WRONG, Pool, apart, balanced, opposites, published, screened
+from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import computed
-from builders.pipeline.staleness import Outcome, as_record, keep, made_from, standing, told
+from builders.pipeline.run import Done, Option, Outcome, Run
+from builders.pipeline.staleness import current_outcome, inputs_digest, write_built
+from builders.pipeline.streams import Streams
 from builders.scenarios.situations import scenario_text
-from models.backends import BackendSettings, add_backend_arguments, backend_settings
 from models.backends import run as run_chains
 from models.prompts import load
-from models.remedies import Failure, ask, failure, write_failures
+from models.remedies import Failure, ask, failure
 from models.request import Chain, Request
-from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say
-from schemas.errors import RequestError
+from schemas.benchmarks import benchmark, benchmark_names
+from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
-from schemas.randomness import rng_for
 from schemas.rows import read_jsonl
 from schemas.tables import Row
 from schemas.workspace import Workspace
 
 PROMPT = Path(__file__).parents[1] / "prompts" / "distract.md"
 RULES = ("balanced", "published")
+RULE = Option("--rule", "how wrong options are chosen", default=RULES[0], choices=RULES)
+DECISIONS_OF = Option("--decisions-of", "take scenarios and decisions from another benchmark", metavar="NAME")
+OPTIONS = (RULE, DECISIONS_OF)
+READS = ("scenarios", "decisions")
+MAKES = ("mcqs", "mcq_keys")
 LETTERS = "ABCD"
 
 _ANSWER = {
@@ -47,7 +52,7 @@ _ANSWER = {
 }
 
 
-def filtered(scenario: Row, decisions: Sequence[Row]) -> Chain[Pool | Failure]:
+def filtered(scenario: Row, decisions: Sequence[Row], benchmark: str) -> Chain[Pool | Failure]:
     """The chain of one scenario: for each of its decisions, which of the others may stand beside it."""
     texts = {row["character_id"]: row["final_decision"] for row in sorted(decisions, key=lambda r: r["character_id"])}
     usable = {}
@@ -56,7 +61,9 @@ def filtered(scenario: Row, decisions: Sequence[Row]) -> Chain[Pool | Failure]:
         if not others:
             usable[target] = frozenset[str]()
             continue
-        request = _request(scenario, target, text, [texts[source] for source in others])
+        request = _request(
+            scenario, f"{benchmark}/mcqs/{scenario['id']}/{target}", text, [texts[source] for source in others]
+        )
         reply = yield from ask(request)
         if reply.status != "answered":
             return failure(request, reply)
@@ -66,38 +73,38 @@ def filtered(scenario: Row, decisions: Sequence[Row]) -> Chain[Pool | Failure]:
 
 
 def assemble(
-    pools: Sequence[Pool], stages: Mapping[str, str], characters: Sequence[Row], rule: str, seed: int
+    pools: Sequence[Pool], stages: Mapping[str, str], characters: Sequence[Row], rule: str, streams: Streams
 ) -> tuple[list[Row], list[Row], list[Finding]]:
     """Questions, keys, and a finding for each decision that has too few usable wrong options."""
     pools = apart(pools)
-    chosen = balanced(pools, opposites(characters), seed) if rule == "balanced" else published(pools, characters)
+    chosen = balanced(pools, opposites(characters), streams) if rule == "balanced" else published(pools, characters)
     questions, keys, findings = [], [], []
     for pool in pools:
         askable = [target for target in pool.sources if (pool.scenario_id, target) in chosen]
-        letters = _letters(pool.scenario_id, askable, seed)
+        letters = _letters(pool.scenario_id, askable, streams)
         for target in pool.sources:
             if target not in letters:
                 findings.append(_too_few(pool, target))
                 continue
             wrong = chosen[pool.scenario_id, target]
-            order = _order(target, wrong, letters[target], pool.scenario_id, seed)
-            questions.append(_question(pool, target, order, stages[pool.scenario_id], seed))
-            keys.append(_key(pool, target, order, letters[target], rule, seed))
+            order = _order(target, wrong, letters[target], pool.scenario_id, streams)
+            questions.append(_question(pool, target, order, stages[pool.scenario_id], streams.seed))
+            keys.append(_key(pool, target, order, letters[target], rule, streams.seed))
     return questions, keys, findings
 
 
-def _letters(scenario_id: str, targets: Sequence[str], seed: int) -> dict[str, str]:
+def _letters(scenario_id: str, targets: Sequence[str], streams: Streams) -> dict[str, str]:
     """The right letters of one scenario's questions: they go round, beginning at one of the scenario's own."""
-    rng = rng_for(seed, "heart", "mcqs", scenario_id)
+    rng = streams.rng("mcqs", scenario_id)
     shuffled = sorted(targets)
     rng.shuffle(shuffled)
     first = rng.randrange(4)
     return {target: LETTERS[(first + place) % 4] for place, target in enumerate(shuffled)}
 
 
-def _order(target: str, wrong: Sequence[str], letter: str, scenario_id: str, seed: int) -> list[str]:
+def _order(target: str, wrong: Sequence[str], letter: str, scenario_id: str, streams: Streams) -> list[str]:
     order = sorted(wrong)
-    rng_for(seed, "heart", "mcqs", question_id(target, scenario_id)).shuffle(order)
+    streams.rng("mcqs", question_id(target, scenario_id)).shuffle(order)
     order.insert(LETTERS.index(letter), target)
     return order
 
@@ -147,7 +154,7 @@ def _too_few(pool: Pool, target: str) -> Finding:
     )
 
 
-def _request(scenario: Row, who: str, target: str, candidates: Sequence[str]) -> Request:
+def _request(scenario: Row, name: str, target: str, candidates: Sequence[str]) -> Request:
     prompt = load(PROMPT)
     rendered = prompt.render(
         scenario=scenario_text(scenario),
@@ -155,7 +162,7 @@ def _request(scenario: Row, who: str, target: str, candidates: Sequence[str]) ->
         candidates="\n".join(f"{number}. {text}" for number, text in enumerate(candidates, 1)),
     )
     return Request(
-        id=f"heart/mcqs/{scenario['id']}/{who}",
+        id=name,
         role="distract",
         fixed=rendered.fixed,
         prompt=rendered.prompt,
@@ -173,31 +180,51 @@ def _composed(target: str, candidates: Sequence[str]) -> Row:
     return {"same": [i + 1 for i in same], "unrelated": [i + 1 for i in unrelated]}
 
 
-def settle(
-    space: Workspace, source: Workspace, rule: str, seed: int, settings: BackendSettings, fresh: bool
-) -> tuple[list[Outcome], list[Failure]]:
-    """Bring questions and keys up to date from the decisions of ``source`` (often the same workspace)."""
+def build(run: Run) -> Done:
+    """Bring questions and keys up to date, from the decisions of this benchmark or of ``--decisions-of``."""
+    space, source = run.space, _source(run)
+    copied = [] if source is space else _copied(space, source)
+    settings, rule = run.settings, RULE.of(run)
     model = None if settings.name == "offline" else settings.roles["distract"].name
-    digest = made_from(
-        source, ("scenarios", "decisions"), rule=rule, seed=seed, model=model, prompt=load(PROMPT).digest
+    digest = inputs_digest(
+        source, ("scenarios", "decisions"), rule=rule, seed=run.seed, model=model, prompt=load(PROMPT).digest
     )
-    stand = [standing(space, table, "all", digest, fresh) for table in ("mcqs", "mcq_keys")]
-    if all(stand):
-        return [outcome for outcome in stand if outcome], []
+    current = [current_outcome(space, table, "all", digest, run.fresh) for table in MAKES]
+    outcomes = [outcome for outcome in current if outcome]
+    if len(outcomes) < len(MAKES):
+        pools, failures = _pools(run, source)
+        if failures:
+            return Done(copied, failures)
+        stages = {row["id"]: row["stage"] for row in source.rows("scenarios")}
+        questions, keys, findings = assemble(pools, stages, _characters(source), rule, run.streams)
+        space.write_findings("mcqs", findings)
+        rows = zip(MAKES, (questions, keys), strict=True)
+        outcomes = [write_built(space, table, "all", digest, made) for table, made in rows]
+    return Done([*copied, *outcomes], (), left_out(space))
+
+
+def _pools(run: Run, source: Workspace) -> tuple[list[Pool], list[Failure]]:
+    """For each scenario, which decisions may stand beside which."""
     scenarios = {row["id"]: row for row in source.rows("scenarios")}
     by_scenario: dict[str, list[Row]] = {}
     for row in source.rows("decisions"):
         by_scenario.setdefault(row["scenario_id"], []).append(row)
-    starts = [functools.partial(filtered, scenarios[s], rows) for s, rows in sorted(by_scenario.items())]
-    results = list(run_chains(starts, settings, workers=1, rows=len(starts)))
-    failures = [result for result in results if isinstance(result, Failure)]
-    if failures:
-        return [], failures
+    name = run.streams.benchmark
+    starts = [functools.partial(filtered, scenarios[s], rows, name) for s, rows in sorted(by_scenario.items())]
+    results = list(run_chains(starts, run.settings, workers=1, rows=len(starts)))
     pools = [result for result in results if isinstance(result, Pool)]
-    stages = {scenario_id: row["stage"] for scenario_id, row in scenarios.items()}
-    questions, keys, findings = assemble(pools, stages, _characters(source), rule, seed)
-    space.write_findings("mcqs", findings)
-    return [keep(space, "mcqs", "all", digest, questions), keep(space, "mcq_keys", "all", digest, keys)], []
+    return pools, [result for result in results if isinstance(result, Failure)]
+
+
+def _source(run: Run) -> Workspace:
+    """The workspace the decisions are in. Raises RequestError for a benchmark that has none."""
+    name = DECISIONS_OF.of(run)
+    if name is None:
+        return run.space
+    known = [each for each in benchmark_names() if {"scenarios", "decisions"} <= benchmark(each).tables.keys()]
+    if name not in known:
+        raise unknown("benchmark with decisions", name, known)
+    return Workspace(run.space.folder.parent, name)
 
 
 def _characters(source: Workspace) -> Sequence[Row]:
@@ -205,50 +232,14 @@ def _characters(source: Workspace) -> Sequence[Row]:
     return personas.characters_of(source) if "characters" in source.benchmark.tables else personas.load_characters()
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Assemble questions; see ``--help``."""
-    made = parser(
-        "builders.mcqs",
-        "Assemble four-option questions from decisions, with balanced letters and sources.",
-        "python -m builders.mcqs --rule balanced",
-    )
-    made.add_argument("--benchmark", default="heart", choices=["heart", "heart-reassembled"], help="(default: heart)")
-    made.add_argument("--decisions-of", choices=["heart-published"], help="take scenarios and decisions from there")
-    made.add_argument(
-        "--rule", choices=RULES, default=RULES[0], help="how wrong options are chosen (default: balanced)"
-    )
-    made.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
-    add_backend_arguments(made)
-    return run(_command, made, argv)
-
-
-def _command(parsed: argparse.Namespace) -> int:
-    space = Workspace(parsed.workspace, parsed.benchmark)
-    source = Workspace(parsed.workspace, parsed.decisions_of) if parsed.decisions_of else space
-    settings = backend_settings(parsed, parsed.benchmark)
-    with space.lock():
-        taken = _taken(space, source)
-        outcomes, failures = settle(space, source, parsed.rule, parsed.seed, settings, parsed.fresh)
-        write_failures(space.folder / "failed-mcqs.jsonl", failures)
-    missing = left_out(space)
-    if parsed.json:
-        print_json({"outcomes": as_record([*taken, *outcomes]), "left_out": missing, "failed": len(failures)})
-    else:
-        for line in [*told([*taken, *outcomes]), *_lines(space, missing)]:
-            say(line, quiet=parsed.quiet)
-    return MACHINE_FAILED if failures else FINDINGS if missing else DONE
-
-
-def _taken(space: Workspace, source: Workspace) -> list[Outcome]:
+def _copied(space: Workspace, source: Workspace) -> list[Outcome]:
     """Scenarios and decisions of another benchmark, copied into this one so that it is whole."""
-    if source is space:
-        return []
     if not source.keys("decisions"):
         mend = "Run first: python -m builders.importers heart --from HEART-BENCH/benchmark"
         raise RequestError("missing table", source.folder, expected="decisions", mend=mend)
     return [
-        standing(space, table, "all", made_from(source, (table,)), fresh=False)
-        or keep(space, table, "all", made_from(source, (table,)), list(source.rows(table)))
+        current_outcome(space, table, "all", inputs_digest(source, (table,)), fresh=False)
+        or write_built(space, table, "all", inputs_digest(source, (table,)), list(source.rows(table)))
         for table in ("scenarios", "decisions")
     ]
 
@@ -259,11 +250,25 @@ def left_out(space: Workspace) -> list[str]:
     return [row["row_id"] for row in read_jsonl(path)] if path.is_file() else []
 
 
-def _lines(space: Workspace, left_out: Sequence[str]) -> list[str]:
-    letters = Counter(row["answer"] for row in space.rows("mcq_keys"))
+def _lines(run: Run) -> list[str]:
+    letters = Counter(row["answer"] for row in run.space.rows("mcq_keys"))
+    missing = left_out(run.space)
     lines = ["", "  right letters " + ", ".join(f"{letter} {letters[letter]}" for letter in LETTERS)]
-    lines += [f"  no question for {pair}: too few usable wrong options (findings/mcqs.jsonl)" for pair in left_out]
+    lines += [f"  no question for {pair}: too few usable wrong options (findings/mcqs.jsonl)" for pair in missing]
     return lines
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Assemble questions; see ``--help``."""
+    return StepCommand(
+        "mcqs",
+        "Assemble four-option questions from decisions, with balanced letters and sources.",
+        "python -m builders.mcqs --rule balanced",
+        build,
+        OPTIONS,
+        document=lambda run: {"left_out": left_out(run.space)},
+        lines=_lines,
+    ).main(argv)
 
 
 if __name__ == "__main__":
