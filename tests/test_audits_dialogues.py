@@ -24,7 +24,7 @@ def said(*texts, speaker="user"):
 
 def findings_of(rows):
     read = subjects("dialogues", checks.KEY, rows, 0)
-    return [*checks.audit(read, read, {"profiles": profiles()}, frozenset()), *checks.coverage(rows)]
+    return [*checks.audit(read, read, {"profiles": profiles()}, frozenset()), *checks.coverage(rows, {})]
 
 
 def found(rows):

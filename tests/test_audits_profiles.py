@@ -28,7 +28,7 @@ def changed(changes):
 
 def findings_of(rows):
     read = subjects("profiles", checks.KEY, rows, 0)
-    return [*checks.audit(read, read, {}, frozenset()), *checks.coverage(rows)]
+    return [*checks.audit(read, read, {}, frozenset()), *checks.coverage(rows, {})]
 
 
 def found(*rows):

@@ -43,7 +43,7 @@ def audit(
     return found
 
 
-def coverage(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
     """Findings of all turns together: sessions of one user that open alike."""
     return list(
         _openings([each for each in subjects("dialogues", KEY, [dict(row) for row in rows], 0) if _is_users(each)])

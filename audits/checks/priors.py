@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from audits.checks.entries import entries, values_of
@@ -47,9 +46,7 @@ def audit(
     return [finding for subject in read for check in _OF_ROW for finding in check(subject)]
 
 
-def coverage(
-    rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]] = MappingProxyType({})
-) -> list[Finding]:
+def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
     """Findings of the sessions of each profile together, and of agendas that are much the same.
 
     ``related["profiles"]`` has type and priority of each profile; without it the budget of surprises and the

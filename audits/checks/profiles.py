@@ -38,7 +38,7 @@ def audit(
     return [finding for subject in read for check in _CHECKS for finding in check(subject)]
 
 
-def coverage(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
     """Findings of all profiles together: names they share, pairs too much alike, levels and options too rare."""
     read = subjects("profiles", KEY, [dict(row) for row in rows], 0)
     return [*_shared_names(read), *_alike(read), *_uneven(read)]

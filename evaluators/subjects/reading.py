@@ -81,7 +81,9 @@ def _signs(text: str) -> _Signs:
     return _Signs(
         moment=Moment(
             mood=next((value for name, value in _MOODS.items() if seen(name)), None),
-            allusion=next((term["pickup"] for term in vocabulary("allusions") if term["cue"].lower() in text.lower()), None),
+            allusion=next(
+                (term["pickup"] for term in vocabulary("allusions") if term["cue"].lower() in text.lower()), None
+            ),
             joke=next((kind for kind in _HUMOR if seen(kind)), None),
             opens_callback=seen("callback"),
             closes=seen("close"),

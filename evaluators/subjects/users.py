@@ -54,8 +54,12 @@ def user_turn(
     here = [each for each in history if each.session == session]
     last = next((each.text for each in reversed(here) if each.speaker == ASSISTANT), "")
     wish = wishes(profile, prior, [each.text for each in here if each.speaker == USER], last)
-    composer = _Composer(profile, priors, prior, wish, last, rng_for(0, "subjects", "user", persona, session * 100 + turn))
-    steps = [step for step in prior["plan"] if step["turn"] == turn] or [{"act": "follow_up", "hook": None, "note": None}]
+    composer = _Composer(
+        profile, priors, prior, wish, last, rng_for(0, "subjects", "user", persona, session * 100 + turn)
+    )
+    steps = [step for step in prior["plan"] if step["turn"] == turn] or [
+        {"act": "follow_up", "hook": None, "note": None}
+    ]
     parts = [composer.part(step) for step in steps]
     complaint = composer.complaint(turn)
     if complaint and not any(act == "react" for act, _ in parts):
