@@ -31,7 +31,8 @@ def written(benchmark: str, drawn: Row, seed: int, backend: str) -> Chain[Row | 
     reply = yield from ask(request, functools.partial(problem, drawn))
     if reply.status != "answered":
         return failure(request, reply)
-    row = {**drawn, **reply.answer, "provenance": built(request, reply, seed, backend)}
+    # What was drawn stands, whatever else an answer holds.
+    row = {**reply.answer, **drawn, "provenance": built(request, reply, seed, backend)}
     return {column: row[column] for column in record_schema("profiles")["properties"]}
 
 
