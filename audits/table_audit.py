@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from audits.subjects import Subject, subjects
+from schemas.derived import completed
 from schemas.findings import Finding, in_order
 from schemas.tables import Row, Table
 
@@ -38,7 +39,7 @@ def audit_table(
     from audits.checks.row_format import absent_columns
     from audits.codes import select, stretches
     from audits.overlaps import merged
-    from audits.tables import audited, completed
+    from audits.tables import audited
 
     chosen = audited(table)
     wanted = select(chosen, only, own)
@@ -56,7 +57,7 @@ def audit_table(
 
 def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """As ``audits.not_checked``."""
-    from audits.tables import audited, completed, of_record
+    from audits.tables import audited, of_record
     from audits.text import language
 
     chosen = audited(table)

@@ -8,15 +8,12 @@ A table that is given by its name alone is that of the first shipped benchmark t
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
 from schemas.benchmarks import benchmark, benchmark_names
-from schemas.derived import completed as derived
-from schemas.derived import derivations
 from schemas.errors import RequestError, unknown
-from schemas.tables import Row, Table
+from schemas.tables import Table
 
 GENERAL = ("format", "repeated", "language", "duplicates", "patterns")
 """Audits of any table: its fields, its keys, and of its ``text`` column the language and what is told again."""
@@ -48,11 +45,3 @@ def _named(name: str) -> Table:
 def of_record(table: Table) -> list[ModuleType]:
     """The modules of ``audits.checks`` that a table's record is audited by."""
     return [import_module(f"audits.checks.{name}") for name in table.audits if name not in GENERAL]
-
-
-def completed(table: Table, rows: Sequence[Row]) -> Sequence[Row]:
-    """The rows with the columns that follow from others (``schemas.derived``), in place of null, too."""
-    columns = derivations(table.record, table.home)
-    if not columns:
-        return rows
-    return [derived({k: v for k, v in row.items() if v is not None or k not in columns}, table) for row in rows]

@@ -30,8 +30,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.patterns.criteria import Criterion, Pattern, criteria
 from audits.patterns.expressions import Expression
+
+from audits.patterns.criteria import Criterion, Pattern, criteria
 from audits.patterns.matcher import Matcher
 from builders.ids import memory_id
 from builders.memories.stages import memory_stage

@@ -30,9 +30,6 @@ _NEVER = ("schema.", "table.missing")
 # Bytes of working files below which starting processes costs more than it saves.
 _FOR_ONE_PROCESS = 5_000_000
 
-# What the manifest keeps of a measured rate.
-_RATE = ("rate", "low", "high", "chance")
-
 
 @dataclass(frozen=True)
 class Allowance:
@@ -80,7 +77,7 @@ def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes:
     with _workers(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)) as started:
         audited = started(workspace, parts)
         validators, found = _validate(workspace)
-        audits, more = _gathered(audited, parts)
+        audits, more = _gathered(audited, parts, workspace.benchmark)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     passed = {allowance.code for allowance in allowances}
     allowed = [_allowed(allowance, counts(errors), workspace) for allowance in allowances]
@@ -145,43 +142,21 @@ def _audit(root: Path, spec: str, part: Part) -> Audited:
         return _audit_questions(workspace)
     from audits import audit
 
-    rows = list(workspace.rows(part.table, part.key))
-    return Audited(len(rows), audit(part.table, rows, _related(workspace, part.table, part.key)), [])
+    rows, table = list(workspace.rows(part.table, part.key)), workspace.benchmark.table(part.table)
+    return Audited(len(rows), audit(table, rows, _related(workspace, part.table, part.key)), [])
 
 
 def _audit_questions(workspace: Workspace) -> Audited:
     """Can the questions be answered without what they ask about? Measured over all of them at once."""
-    from audits.shortcuts.questions import poles
-    from audits.shortcuts.shortcuts import measure
+    from audits.shortcuts.report import audit_questions
 
-    asked = workspace.benchmark.questions
-    assert asked is not None
-    tables = {name: workspace.rows(name) for name in _present(workspace)}
-    known = poles(tables[asked.people]) if asked.people in tables else _poles_of_vocabulary(workspace.benchmark)
-    decided = tables.get(asked.decisions or "", ())
-    report = measure(tables[asked.table], tables[asked.keys], decided, known)
-    rates = {
-        "the longest option is right": report.lengths.longest,
-        "the shortest option is right": report.lengths.shortest,
-        "the opposite pole is among the distractors": report.poles,
-        "right knowing only whose the options are": report.design,
-        "right reading only the options": report.text,
-    }
-    figures = [
-        {"name": name, "items": rate.items, **{part: round(getattr(rate, part), 4) for part in _RATE}}
-        for name, rate in rates.items()
-        if rate is not None
-    ]
-    return Audited(report.questions, list(report.findings), figures)
+    report = audit_questions(workspace.benchmark, {name: workspace.rows(name) for name in _present(workspace)})
+    return Audited(report.questions, list(report.findings), report.figures())
 
 
-def _poles_of_vocabulary(benchmark: Benchmark) -> dict[str, tuple[str, str]]:
-    """Trait and pole of each person, where a vocabulary says it and no table; none where neither does."""
-    name = benchmark.questions.poles if benchmark.questions else None
-    return {term["id"]: (term["trait"], term["pole"]) for term in benchmark.vocabulary(name)} if name else {}
-
-
-def _gathered(audited: Iterator[Audited], parts: list[Part]) -> tuple[dict[str, Any], list[Finding]]:
+def _gathered(
+    audited: Iterator[Audited], parts: list[Part], benchmark: Benchmark
+) -> tuple[dict[str, Any], list[Finding]]:
     """The outcomes of the parts by table, as the manifest records them, and all findings."""
     from audits.codes import codes
     from audits.shortcuts import leaks
@@ -194,7 +169,7 @@ def _gathered(audited: Iterator[Audited], parts: list[Part]) -> tuple[dict[str, 
     for table, outcomes in by_table.items():
         findings = [finding for outcome in outcomes for finding in outcome.findings]
         figures = [figure for outcome in outcomes for figure in outcome.figures]
-        ran = sorted(leaks.codes()) if table in as_a_whole else codes(table)
+        ran = sorted(leaks.codes()) if table in as_a_whole else codes(benchmark.table(table))
         checked[table] = _checked(sum(outcome.rows for outcome in outcomes), ran, findings, figures)
         every += findings
     return checked, every

@@ -11,15 +11,16 @@ HEART-BENCH 3.3, appendix C.2 and G.3.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from audits.checks import pattern_criteria, row_format
 from audits.patterns.criteria import criteria
-from audits.patterns.matcher import Match, Matcher
+from audits.patterns.matcher import Match, matches
 from audits.subjects import WHOLE_TABLE, Subject, at_row, counted
+from audits.text.linear_model import model
+from audits.text.passage import Passage
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
 
@@ -32,16 +33,13 @@ LOW_END, HIGH_END = (1, 2), (6, 7)
 FEWEST_RATED = 8
 """Coverage is judged from so many rated scenarios on: one a dimension."""
 
-PRESSING, NAMED, ASKED = "time_presses", "time_is_named", "answer_is_asked"
-"""The patterns of ``urgency.missing``, the strongest first."""
-
-NO_HURRY, OPEN_END = "no_hurry", "open_end"
-"""Those of ``urgency.deferred``."""
+OPEN_END = "open_end"
+"""The pattern of ``urgency.deferred`` that counts only where nothing presses."""
 
 OPPOSED = (frozenset({"openness_to_change", "conservation"}), frozenset({"self_enhancement", "self_transcendence"}))
 """The two axes of the circumplex, as pairs of value groups."""
 
-_CONTEXT = "context_text"
+_CONTEXT, _URGENCY = "context_text", "urgency.missing"
 _PROMPT, _COVERAGE = "HEART-BENCH appendix G.3", "HEART-BENCH 3.3, appendix C.2"
 _YOU = re.compile(r"\byou(?:r|rs|rself|'re|'ve|'d|'ll|\u2019re|\u2019ve|\u2019d|\u2019ll)?\b", re.IGNORECASE)
 _FAMILY = re.compile(
@@ -80,20 +78,11 @@ def circumplex_distance(one: str, other: str) -> int:
 
 
 def presses(texts: Sequence[str]) -> bool:
-    """Whether one of the texts of a trigger asks for an answer now.
-
-    A countdown or somebody waiting does; a day that is named does unless there is no hurry, and a question
-    does unless it is one for some day, too.
-    """
-    found: list[set[str]] = [set() for _ in texts]
-    for match in _signs().scan(texts):
-        found[match.text].add(match.name)
-    return any(
-        PRESSING in names
-        or (NAMED in names and NO_HURRY not in names)
-        or (ASKED in names and NO_HURRY not in names and OPEN_END not in names)
-        for names in found
-    )
+    """Whether one of the texts of a trigger asks for an answer now: to the linear model, or by a pattern."""
+    criterion = criteria()[_URGENCY]
+    least = model().settings[_URGENCY].threshold
+    passages = [Passage(text) for text in texts if text.strip()]
+    return any(len(each.places(_URGENCY, least)) or matches(criterion, each) for each in passages)
 
 
 def _judges(subject: Subject, field: str, match: Match) -> bool:
@@ -150,18 +139,13 @@ def _urgency(subject: Subject) -> Iterator[Finding]:
     if not isinstance(trigger, Mapping) or not any(text.strip() for text in texts):
         return
     if not presses(texts):
-        criterion = criteria()["urgency.missing"]
+        criterion = criteria()[_URGENCY]
         yield at_row(
             subject, criterion.code, criterion.severity, criterion.message, "trigger_event", source=criterion.source
         )
     if not texts[1].strip():
         message = "no action_required: it is not said what has to be decided"
         yield at_row(subject, "action.missing", "warning", message, "trigger_event.action_required", source=_PROMPT)
-
-
-@functools.cache
-def _signs() -> Matcher:
-    return Matcher([criteria()["urgency.missing"], criteria()["urgency.deferred"]])
 
 
 def _conflicts(row: Mapping[str, Any]) -> list[tuple[str, str]]:

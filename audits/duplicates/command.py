@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from audits.duplicates.near_duplicates import THRESHOLD, Scope, findings
 from audits.own_rows import add_rows, rows_of
-from audits.tables import completed
 from schemas import command
 from schemas.benchmarks import Benchmark, benchmark
+from schemas.derived import completed
 from schemas.errors import RequestError, unknown
 from schemas.findings import counts
 from schemas.sources import add_source

@@ -2,8 +2,6 @@
 
 The file has the form of ``audits/patterns/*.toml`` and a code of its own, such as ``mine.weather``. Every pattern
 needs five hits, which it has to find, and five misses, in which no pattern of the file may find anything.
-
-    python -m audits --benchmark heart --table memories --rows mine.jsonl --patterns mine.toml
 """
 
 from __future__ import annotations
@@ -11,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from audits.patterns.criteria import Criterion, Pattern, criteria, read
-from audits.patterns.matcher import Matcher
+from audits.patterns.matcher import matches
+from audits.text.passage import Passage
 from schemas.errors import RequestError
 
 FEWEST = 5
@@ -27,22 +26,20 @@ def user_criteria(path: Path) -> dict[str, Criterion]:
     criterion = read(path)
     if criterion.code in criteria():
         raise RequestError(f"code {criterion.code} is taken", path, mend="Choose a code of your own, e.g. mine.weather")
-    matcher = Matcher([criterion])
     for pattern in criterion.patterns:
-        _check(matcher, pattern, path)
+        _check(criterion, pattern, path)
     return {criterion.code: criterion}
 
 
-def _check(matcher: Matcher, pattern: Pattern, path: Path) -> None:
+def _check(criterion: Criterion, pattern: Pattern, path: Path) -> None:
     for name, texts in (("hits", pattern.hits), ("misses", pattern.misses)):
         if len(set(texts)) < FEWEST:
             expected = f"{FEWEST} different ones at least, {len(set(texts))} are there"
             raise RequestError(f"too few {name}", path, row=pattern.name, expected=expected)
-    found = {match.text for match in matcher.scan(pattern.hits) if match.name == pattern.name}
-    for number, text in enumerate(pattern.hits):
-        if number not in found:
+    for text in pattern.hits:
+        if all(match.name != pattern.name for match in matches(criterion, Passage(text))):
             raise RequestError("hit that is not found", path, row=pattern.name, expected=f"a match in {text!r}")
-    for match in matcher.scan(pattern.misses):
-        text = pattern.misses[match.text]
-        expected = f"no match in {text!r}, but {match.name} finds {text[match.start : match.end]!r}"
-        raise RequestError("miss that is found", path, row=pattern.name, expected=expected)
+    for text in pattern.misses:
+        if found := matches(criterion, Passage(text)):
+            expected = f"no match in {text!r}, but {found[0].name} finds {text[found[0].start : found[0].end]!r}"
+            raise RequestError("miss that is found", path, row=pattern.name, expected=expected)

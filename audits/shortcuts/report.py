@@ -77,9 +77,10 @@ def audit_questions(benchmark: Benchmark, tables: Mapping[str, Iterable[Row]], s
         where = benchmark.home / FILE if benchmark.home else f"schemas/benchmarks/{benchmark.name}.toml"
         expected = f"add [questions] with table and keys to {where}"
         raise RequestError(f"benchmark {benchmark.name} has no questions", expected=expected)
-    known = (
-        poles(benchmark.vocabulary(asked.poles), key="id") if asked.poles else poles(tables.get(asked.people or "", ()))
-    )
+    if asked.people in tables or asked.poles is None:
+        known = poles(tables.get(asked.people or "", ()))
+    else:
+        known = poles(benchmark.vocabulary(asked.poles), key="id")
     decisions = tables.get(asked.decisions or "", ())
     report = measure(tables.get(asked.table, ()), tables.get(asked.keys, ()), decisions, known, solve)
     return replace(report, findings=tuple(replace(each, table=asked.table) for each in report.findings))

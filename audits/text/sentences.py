@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from audits.text.quotations import Span, around, inside, spans
+from audits.text.quotation_marks import Span, around, inside, spans
 
 _END = re.compile("[.!?\u2026\u3002\uff01\uff1f]+[)\\]\"'\u201d\u2019\u00bb\u300d\u300f*]*")
 _ABBREVIATION = re.compile(
