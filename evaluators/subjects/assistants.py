@@ -207,7 +207,7 @@ def _content(moves: Moves, topic: str, said: int, rng: Random) -> list[str]:
     sentences: list[str] = []
     for line in [first, *rng.sample(rest, len(rest))] if moves.explains or moves.length != "brief" else []:
         words = said + word_count(" ".join(sentences))
-        if words >= least and sentences or words + _ROOM > most:
+        if (words >= least and sentences) or words + _ROOM > most:
             break
         sentences.append(line.format(topic=topic))
     return sentences
