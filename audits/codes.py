@@ -30,6 +30,9 @@ _HERE = Path(__file__).parent
 _FILES = (
     *sorted(f"rules/{path.name}" for path in (_HERE / "rules").glob("*.toml")),
     "shortcuts/shortcuts.toml",
+    "checks/dialogues.toml",
+    "checks/priors.toml",
+    "checks/profiles.toml",
     "checks/users.toml",
 )
 

@@ -49,7 +49,7 @@ def audit_table(
     read = subjects(chosen.record, chosen.key, full, 0)
     found = absent_columns(found, read, chosen.text)
     found = merged(found, read, stretches())
-    found += [finding for finding in _of_table(chosen, read, wanted, processes) if finding.code in wanted]
+    found += [finding for finding in _of_table(chosen, read, related, wanted, processes) if finding.code in wanted]
     if chosen.record != chosen.name:
         found = [replace(finding, table=chosen.name) for finding in found]
     return in_order(found)
@@ -73,7 +73,9 @@ def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wante
     return lines
 
 
-def _of_table(table: Table, read: Sequence[Subject], wanted: frozenset[str], processes: int) -> Iterator[Finding]:
+def _of_table(
+    table: Table, read: Sequence[Subject], related: Related, wanted: frozenset[str], processes: int
+) -> Iterator[Finding]:
     """What rows are found for beside one another."""
     from audits.checks.row_format import repeated_keys
     from audits.tables import of_record
@@ -88,7 +90,7 @@ def _of_table(table: Table, read: Sequence[Subject], wanted: frozenset[str], pro
         )
     for module in of_record(table):
         if hasattr(module, "coverage"):
-            yield from module.coverage([each.row for each in read])
+            yield from module.coverage([each.row for each in read], related)
 
 
 def _by_row(rows: Sequence[Row], judge: Judge, processes: int) -> list[Finding]:

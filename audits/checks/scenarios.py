@@ -64,7 +64,7 @@ def audit(
     return found
 
 
-def coverage(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
     """``coverage.*``: what the scenarios leave out when taken together. Nothing is said of fewer than 8 rated ones."""
     table = Subject("scenarios", WHOLE_TABLE, {})
     return [*_diamonds_coverage(table, rows), *_value_coverage(table, rows)]
