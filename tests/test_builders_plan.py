@@ -8,7 +8,8 @@ from builder_samples import HEART, streams
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.memories.plan import AGES, PRESETS, apportion, plan, quotas, targets, tier_table, weights
+from builders.memories.plan import AGES, PRESETS, plan, targets, weights
+from builders.memories.quotas import apportion, quotas, tier_table
 from builders.personas import load_characters
 from schemas.errors import RequestError
 from schemas.ids import memory_id

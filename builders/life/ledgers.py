@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from builders.life.casts import pronoun
-from builders.life.lives import Draft, Life
+from builders.life.drafts import Draft
+from builders.life.lives import Life
 from builders.pipeline.edits import is_unedited, write_tracked
 from builders.pipeline.streams import Streams
 from schemas.ids import fact_id
