@@ -1,4 +1,4 @@
-"""The build of profiles, priors and rubrics as commands: repeatable, stale when it should be, the same over the wire."""
+"""The build of profiles, priors and rubrics as commands: repeatable, stale when it should be, the same on any wire."""
 
 import re
 
