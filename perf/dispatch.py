@@ -1,8 +1,7 @@
 """2,000 requests to the rehearsal server (another process, 200 ms): our dispatch with its journal, against others.
 
 The floor is what a bare socket client needs, one request after the other on every connection: no HTTP
-library, no journal. ``sdk`` is the plain ``anthropic`` client. ``replay`` reads 10,000 answered requests from the
-journal again, in this process and in one of its own with its start.
+library, no journal. ``sdk`` is the plain ``anthropic`` client.
 
     python -m perf.dispatch
     python -m perf.dispatch --peers .peers     distilabel and DataDesigner too, from the environment there:
@@ -24,7 +23,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,8 +37,6 @@ from perf.peers import PROMPT, THREE_KB
 _MODEL = "claude-sonnet-4-6"
 _MAX_TOKENS = 1024
 _WIDTHS = (64, 256)
-_REPLAYED = 10_000
-_A_SECOND = 20_000  # replies read from the journal
 _PEERS = Path(__file__).parent / "peers.py"
 
 
@@ -131,63 +127,6 @@ def ours(concurrency: int) -> harness.Case:
         return timed
 
     return case
-
-
-def replay(apart: bool) -> harness.Case:
-    """10,000 answered requests read from a journal again; ``apart``: by a process of its own, its start included."""
-
-    def case(arguments: argparse.Namespace) -> harness.Timed:
-        os.environ.update(ANTHROPIC_BASE_URL=server("perf.dispatch:prose", 0.0), ANTHROPIC_API_KEY="k")
-        folder = tempfile.mkdtemp(dir=arguments.folder)
-        answered = sum(reply.status == "answered" for reply in run(*_replayed(folder)))
-
-        def here() -> Mapping[str, Any]:
-            began = time.perf_counter()
-            count = sum(reply.status == "answered" for reply in run(*_replayed(folder)))
-            seconds = time.perf_counter() - began
-            return {"replayed": count, "a_second": round(count / seconds), "answered_before": answered}
-
-        def there() -> Mapping[str, Any]:
-            code = f"from perf.dispatch import _replayed, run; print(len(list(run(*_replayed({folder!r})))))"
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-            return {"replayed": int(done.stdout)}
-
-        return there if apart else here
-
-    return case
-
-
-def _replayed(folder: str) -> tuple[Any, Any]:
-    from models.backends import BackendSettings
-    from models.prices import read_prices
-    from models.remedies import ask
-    from models.request import Request
-    from models.roles import read_roles
-
-    journal = Path(folder) / "journal.sqlite"
-    settings = BackendSettings("messages", read_roles(), read_prices(), journal, concurrency=64, quiet=True)
-    requests = [
-        Request(f"perf/{n}", "memory", (), f"{PROMPT}{n}", "perf", "0", lambda: "", max_tokens=_MAX_TOKENS)
-        for n in range(_REPLAYED)
-    ]
-    return [functools.partial(ask, request) for request in requests], settings
-
-
-def run(starts: Any, settings: Any) -> Any:
-    """``models.backends.run``, imported when it is needed."""
-    from models.backends import run as run_models
-
-    return run_models(starts, settings)
-
-
-def waiting(seconds: float) -> harness.Case:
-    """So long, for what may take no longer."""
-
-    def timed() -> Mapping[str, Any]:
-        time.sleep(seconds)
-        return {}
-
-    return lambda arguments: timed
 
 
 def peer(name: str, concurrency: int) -> harness.Case:
@@ -285,23 +224,8 @@ def _comparison(concurrency: int, most: float, peers: bool) -> harness.Compariso
     return harness.Comparison(f"{concurrency} in flight", cases, base="floor", promises=tuple(promises))
 
 
-_REPLAY = harness.Comparison(
-    "replay",
-    {
-        "limit": waiting(_REPLAYED / _A_SECOND),
-        "replay": replay(False),
-        "limit_with_start": waiting(2.0),
-        "replay_with_start": replay(True),
-    },
-    base="limit",
-    promises=(
-        harness.Promise("replay", "limit", 1.0),
-        harness.Promise("replay_with_start", "limit_with_start", 1.0),
-    ),
-)
-
 if __name__ == "__main__":
     with_peers = any(word.startswith("--peers") for word in sys.argv)
     limits = {64: 1.06, 256: 1.5}  # times the floor
-    comparisons = [*(_comparison(width, limits[width], with_peers) for width in _WIDTHS), _REPLAY]
+    comparisons = [_comparison(width, limits[width], with_peers) for width in _WIDTHS]
     raise SystemExit(harness.main("perf.dispatch", comparisons, add_arguments=_arguments))

@@ -1,6 +1,7 @@
 """The budget holds: whatever a server does and however often a run is dropped, it cannot bill more than --max-cost."""
 
 import asyncio
+import functools
 import random
 import tempfile
 from contextlib import suppress
@@ -17,6 +18,7 @@ from models import journal
 from models.asking import Asking
 from models.budget import Budget
 from models.journal.accounts import spent
+from models.journal.files import connected
 from models.pacing import StoppedError
 from models.prices import read_prices
 from models.progress import Progress
@@ -90,22 +92,22 @@ def asked_by(chain: int, number: int) -> Request:
 
 
 def run_until(path: Path, server: Server, most: float, dropped_after: float | None, monkeypatch) -> None:
-    """A run of eight chains of three requests, dropped after so many virtual seconds, as by a second Ctrl-C."""
+    """A run of six chains of two requests, dropped after so many virtual seconds, as by a second Ctrl-C."""
     monkeypatch.setattr("models.asking.Client", server.client)
     clock = VirtualClock()
     loop = VirtualLoop(clock)
     settings = BackendSettings("messages", {"memory": model_named(MODEL)}, PRICES, path, most, 4, quiet=True)
 
     async def chain(asking: Asking, number: int) -> None:
-        for step in range(3):
+        for step in range(2):
             await asking.answer(asked_by(number, step))
 
     async def everything(opened: journal.Journal) -> None:
         clock.busy = lambda: opened._last is not None and not opened._last.done()
         budget = Budget(PRICES, most, 0.0, path)
         async with Asking(settings, opened, budget, Progress(True, None)) as asking:
-            await asking.begin(8)
-            chains = [asyncio.ensure_future(chain(asking, number)) for number in range(8)]
+            await asking.begin(6)
+            chains = [asyncio.ensure_future(chain(asking, number)) for number in range(6)]
             done, left = await asyncio.wait(chains, timeout=dropped_after, return_when=asyncio.FIRST_EXCEPTION)
             if any(each.exception() for each in done):
                 asking.stop()
@@ -138,12 +140,22 @@ def test_what_the_server_could_have_billed_never_passes_max_cost(seed, factor, d
         monkeypatch.setattr("models.journal.store.SMALLEST", 4096)
         monkeypatch.setattr("models.journal.store.EACH", 1024)
         path = Path(folder) / "journal.sqlite"
+        path.write_bytes(empty_journal())
         for dropped_after in (*drops, None):
             run_until(path, server, most, dropped_after, monkeypatch)
             assert server.billed <= most
         with journal.read_only(path) as read:
             assert server.billed <= spent(read, PRICES) + 1e-12
     assert server.most_in_flight <= 4
+
+
+@functools.cache
+def empty_journal() -> bytes:
+    """A new journal: making one takes longer than a schedule."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "journal.sqlite"
+        connected(path).close()
+        return path.read_bytes()
 
 
 def _folder() -> Path | None:

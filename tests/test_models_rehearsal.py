@@ -1,6 +1,7 @@
 """The rehearsal server: it refuses what the API refuses, misbehaves as told, and counts what it answered."""
 
 import json
+import re
 import subprocess
 import sys
 import urllib.error
@@ -330,3 +331,21 @@ def test_what_each_fault_did_is_counted_apart_and_what_was_made_is_billable(rehe
     assert stats["by_fault"] == {"drop": {"sent": 1}, "limited": {"sent": 1}, "none": {"answered": 1, "sent": 1}}
     made, answered = stats["billable"]["claude-sonnet-4-6"], stats["tokens"]["claude-sonnet-4-6"]
     assert made["output_tokens"] > answered["output_tokens"] > 0
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^MEM_[0-9]{2}_[0-9]{4}$",
+        r"^\d+(-\d{1,3})?$",
+        "^(?:a|bc|[x-z]{2,})*$",
+        r"^[A-Za-z_.-]+\.$",
+        "^[^a]?x$",
+        "^.{3}$",
+    ],
+)
+@given(seed=st.integers(0, 999))
+def test_texts_are_invented_that_match_a_pattern(pattern, seed):
+    node = {"type": "string", "pattern": pattern}
+    body = {"messages": [{"role": "user", "content": str(seed)}], "output_config": {"format": {"schema": node}}}
+    assert re.search(pattern, orjson.loads(invent(body)))

@@ -31,6 +31,7 @@ from schemas.locks import held
 Work = Callable[[sqlite3.Connection], object]
 Job = tuple[Work, Answered | None, asyncio.Future[None]]
 
+_CHUNK, _CHUNKS = 64, 8  # replies read together, and how often they are held
 _KILLED = "doubts = doubts + 1, sent = sent + 1, pending = 0, problem = 'no reply seen: the run was killed'"
 _OPEN_BATCH_KEYS = "SELECT key FROM batch_items JOIN batches USING (number) WHERE NOT done"
 _KEYED = ("batch_items", "replies", "requests")
@@ -74,6 +75,7 @@ class Journal:
         self._connection, self._reserve = connection, reserve
         self._failed: MachineError | None = None  # set by the writer, for good
         self._aside: dict[bytes, bytes] = {}  # replies that are not in the file, or not yet
+        self._chunks: dict[int, dict[int, tuple[str, bytes]]] = {}
         self._last: asyncio.Future[None] | None = None
         self._stored: set[bytes] = set()
         self._take_over()
@@ -105,16 +107,29 @@ class Journal:
             return None
         if key in self._aside:
             return self._aside[key]
-        row = None
-        with files.damage_reported(self.path):
-            rowid = self.known[key]
-            if rowid is None:
-                (rowid,) = self._reader.execute("SELECT rowid FROM replies WHERE key = ?", (key,)).fetchone()
-            row = self._reader.execute("SELECT message, digest FROM replies WHERE rowid = ?", (rowid,)).fetchone()
+        row = self._row(key)
         if row is None or records.reply_digest(key, row[0].encode()) != row[1]:
             raise files.damaged(self.path, "a reply is not what was recorded")
         message: bytes = row[0].encode()
         return message
+
+    def _row(self, key: bytes) -> tuple[str, bytes] | None:
+        """Message and digest of a reply; what was recorded together is read together, and asked for together."""
+        rowid = self.known[key]
+        if rowid is None:  # recorded in this run
+            with files.damage_reported(self.path):
+                sql = "SELECT message, digest FROM replies WHERE key = ?"
+                found: tuple[str, bytes] | None = self._reader.execute(sql, (key,)).fetchone()
+            return found
+        chunk = rowid // _CHUNK
+        if chunk not in self._chunks:
+            while len(self._chunks) >= _CHUNKS:
+                del self._chunks[next(iter(self._chunks))]
+            with files.damage_reported(self.path):
+                sql = "SELECT rowid, message, digest FROM replies WHERE rowid >= ? AND rowid < ?"
+                rows = self._reader.execute(sql, (chunk * _CHUNK, (chunk + 1) * _CHUNK)).fetchall()
+            self._chunks[chunk] = {row[0]: row[1:] for row in rows}
+        return self._chunks[chunk].get(rowid)
 
     async def ask(self, asked: Sequence[Asked]) -> None:
         """Note requests as about to be sent. On disk when this returns, and with it all that was noted before."""

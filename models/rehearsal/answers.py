@@ -24,6 +24,7 @@ Composer = Callable[[Mapping[str, Any]], str]
 _WORDS: list[str] = REFERENCE["prose"].split()
 _PROSE = 450  # words
 _DEEPEST = 6
+_DRAWS = 200  # of texts that match a pattern, until one has the length asked for
 _KEYWORDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern", "uniqueItems")
 _LIMIT = re.compile(rf"(?:^|, )({'|'.join(_KEYWORDS)}): (.*?)(?=, [a-zA-Z]+: |$)", re.DOTALL)
 
@@ -106,9 +107,10 @@ def _scalar(kind: str, limits: Mapping[str, Any], chance: random.Random) -> Any:
         least = float(limits.get("minimum", 0))
         most = float(limits.get("maximum", least + 100))
         return chance.randint(int(least), int(most)) if kind == "integer" else round(chance.uniform(least, most), 3)
-    if "pattern" in limits:
-        return rstr.Rstr(chance).xeger(str(limits["pattern"]))
     least, most = int(limits.get("minLength", 1)), int(limits.get("maxLength", 2000))
+    if "pattern" in limits:
+        drawn = (rstr.Rstr(chance).xeger(str(limits["pattern"])) for _ in range(_DRAWS))
+        return next((text for text in drawn if least <= len(text) <= most), "")
     text = _sentences(chance, max(6, least // 5))
     while len(text) < least:
         text += " " + _sentences(chance, 12)
