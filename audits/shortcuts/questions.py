@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
 
 from schemas.errors import RequestError
-from schemas.records import vocabulary
 from schemas.tables import Row
 
 Poles = Mapping[str, tuple[str, str]]
@@ -85,7 +87,8 @@ def poles(characters: Iterable[Row]) -> Poles:
 
 def published_poles() -> Poles:
     """Those of the published characters, whose profiles were not released."""
-    return {term["id"]: (term["trait"], term["pole"]) for term in vocabulary("published_characters")}
+    document = orjson.loads((Path(__file__).parent / "heart_poles.json").read_bytes())
+    return {character: (trait, pole) for character, (trait, pole) in document["characters"].items()}
 
 
 def opposites(known: Poles) -> Opposites:
