@@ -117,10 +117,10 @@ def _kind(field: pa.Field[Any]) -> str:
 
     kind = field.type
     if pa.types.is_struct(kind):
-        told = "{" + ", ".join(kind.field(index).name for index in range(kind.num_fields)) + "}"
+        shown = "{" + ", ".join(kind.field(index).name for index in range(kind.num_fields)) + "}"
     else:
-        told = f"[{_kind(kind.value_field)}]" if pa.types.is_list(kind) else str(kind)
-    return told + ("?" if field.nullable else "")
+        shown = f"[{_kind(kind.value_field)}]" if pa.types.is_list(kind) else str(kind)
+    return shown + ("?" if field.nullable else "")
 
 
 def _print(lines: Iterable[str]) -> None:

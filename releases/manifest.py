@@ -2,7 +2,7 @@
 
 Its form is ``manifest.schema.json``; it is written last, so a folder that has one is complete. It holds
 two identities. ``content_digest`` covers what the tables say and nothing else: evaluations of the same
-content can be compared, whatever was mended on the card. ``digest`` covers the whole document, and
+content can be compared, whatever was corrected on the card. ``digest`` covers the whole document, and
 through the SHA-256 of each file every byte of the release; it is what a signature signs and what one
 writes down to cite a release.
 """

@@ -2,7 +2,7 @@
 
 DuckDB gets the tables as Arrow datasets, so that no SQL holds a right to any file; then access to
 files, extensions and settings is switched off and the switch locked. What the engine can still be
-told to do ends with the connection. Plain DuckDB over the files works as well:
+made to do ends with the connection. Plain DuckDB over the files works as well:
 
     duckdb -c "SELECT count(*) FROM 'releases/frozen/heart/0.1.0/memories/*.parquet'"
     python -m releases query heart@0.1.0 "SELECT stage, count(*) FROM memories GROUP BY stage"

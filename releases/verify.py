@@ -181,12 +181,12 @@ def run(args: argparse.Namespace) -> int:
         return FINDINGS if problems else DONE
     for problem in problems:
         say(str(problem))
-    told = f"{checked.files} files, {checked.size:,} bytes, {checked.rows:,} rows"
+    counts = f"{checked.files} files, {checked.size:,} bytes, {checked.rows:,} rows"
     if problems or checked.manifest is None:
         say(f"{args.release} does not verify: {len(problems)} problem{'s'[: len(problems) != 1]}")
         return FINDINGS
     signed = "" if args.signature is None else ", signed by that key"
-    say(f"{args.release} verifies: {told}{signed}\ndigest {checked.manifest['digest']}", quiet=args.quiet)
+    say(f"{args.release} verifies: {counts}{signed}\ndigest {checked.manifest['digest']}", quiet=args.quiet)
     return DONE
 
 

@@ -163,31 +163,31 @@ def run(
     try:
         return command(parsed)
     except KeyboardInterrupt:
-        return _tell(
-            "interrupted. Run the same command again: what it had kept is not done again",
+        return _print_error(
+            "interrupted. Run the same command again: what is finished is not done again",
             INTERRUPTED,
             parsed.debug,
         )
     except AnamnesisError as error:
-        return _tell(str(error), error.exit_code, parsed.debug)
+        return _print_error(str(error), error.exit_code, parsed.debug)
     except BrokenPipeError:
         # The reader went away (`… | head`); keep Python from complaining again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return MACHINE_FAILED
     except OSError as error:
-        return _tell(_os_error(error), MACHINE_FAILED, parsed.debug)
+        return _print_error(_os_error(error), MACHINE_FAILED, parsed.debug)
 
 
 def _os_error(error: OSError) -> str:
     where = f" in {error.filename}" if error.filename else ""
-    mend = "Free some room" if error.errno in _NO_SPACE else "Mend that"
+    mend = "Free some room" if error.errno in _NO_SPACE else "Fix that"
     return (
         f"{(error.strerror or str(error)).lower()}{where}. "
-        f"{mend} and run the same command again: what it had kept is not done again"
+        f"{mend} and run the same command again: what is finished is not done again"
     )
 
 
-def _tell(line: str, code: int, debug: bool) -> int:
+def _print_error(line: str, code: int, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     print(f"error: {line}", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""The two errors a user can meet, and how they read: one line, what, where, and how to mend it.
+"""The two errors a user can meet, and how they read: one line, what, where, and how to fix it.
 
-``error: <what> in <file or table>[, row <id>][, field <name>]: <expected>. <how to mend>``
+``error: <what> in <file or table>[, row <id>][, field <name>]: <expected>. <how to fix it>``
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 
 class AnamnesisError(Exception):
-    """An error that is told in one line instead of a traceback.
+    """An error that is printed as one line instead of a traceback.
 
     Raise one of the two subclasses: the exit code says whose turn it is.
     """

@@ -73,13 +73,13 @@ def _object(line: bytes, path: Path, number: int) -> Row:
         raise _other_form(line, path, number) or _malformed(line, f"{path}:{number}", error) from None
     if not isinstance(value, dict):
         raise _other_form(line, path, number) or RequestError(
-            "not an object", f"{path}:{number}", expected="one JSON object a line", mend="Mend or remove that line"
+            "not an object", f"{path}:{number}", expected="one JSON object a line", mend="Fix or remove that line"
         )
     return value
 
 
 def _other_form(line: bytes, path: Path, number: int) -> RequestError | None:
-    """An error for a file whose first line shows that all of it is of another form: there is no line to mend."""
+    """An error for a file whose first line shows that all of it is of another form: there is no line to fix."""
     start = line.strip()
     if number > 1:
         return None
@@ -113,7 +113,7 @@ def _malformed(line: bytes, where: str, error: orjson.JSONDecodeError) -> Reques
         return RequestError("not UTF-8", where, expected="JSON Lines in UTF-8, one object a line", mend=mend)
     reason = str(error).split(": line 1 ")[0]
     return RequestError(
-        "malformed JSON", where, expected=f"one JSON object a line ({reason})", mend="Mend or remove that line"
+        "malformed JSON", where, expected=f"one JSON object a line ({reason})", mend="Fix or remove that line"
     )
 
 

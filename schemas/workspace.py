@@ -6,7 +6,7 @@
     build/heart/findings/memories.jsonl what is wrong with them
     build/heart/rejected/memories.jsonl rows that do not fit the schema, with their codes
 
-A writer holds the benchmark's lock; a second one is told who holds it. Readers need no lock, as
+A writer holds the benchmark's lock; a second one gets an error that names the holder. Readers need no lock, as
 files only ever appear whole.
 """
 

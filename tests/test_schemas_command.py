@@ -77,7 +77,7 @@ def test_a_parser_that_is_used_again_remembers_nothing():
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
 def test_nothing_is_said_to_be_kept_that_a_command_may_not_keep(capsys, error):
     outcome(raising(error))
-    assert "what it had kept is not done again" in capsys.readouterr().err
+    assert "what is finished is not done again" in capsys.readouterr().err
 
 
 def test_help_shows_an_example_and_exits_with_0(capsys):

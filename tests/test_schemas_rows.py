@@ -69,7 +69,7 @@ def test_a_file_of_another_form_is_told_as_a_whole_and_no_line_of_it_is_to_be_re
 def test_a_line_that_is_a_list_in_a_file_of_objects_is_named(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"a": 1}\n[1, 2]\n')
-    with pytest.raises(RequestError, match=r"not an object in .*rows.jsonl:2: .* Mend or remove that line"):
+    with pytest.raises(RequestError, match=r"not an object in .*rows.jsonl:2: .* Fix or remove that line"):
         list(read_jsonl(path))
 
 

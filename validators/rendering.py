@@ -32,12 +32,12 @@ def lines(report: Report, place: Callable[[Finding], str] = lambda finding: find
 
 
 def _findings(findings: Sequence[Finding], place: Callable[[Finding], str]) -> Iterator[str]:
-    told: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for finding in findings:
-        told[finding.code] += 1
-        if told[finding.code] <= _SHOWN:
+        seen[finding.code] += 1
+        if seen[finding.code] <= _SHOWN:
             yield described(finding, place(finding))
-    for code, count in sorted(told.items()):
+    for code, count in sorted(seen.items()):
         if count > _SHOWN:
             yield f"{code}: {count - _SHOWN:,} more; --json lists all"
     severities = Counter(finding.severity for finding in findings)

@@ -87,7 +87,7 @@ def body(manifest: Manifest, benchmark: Benchmark, said: Texts, drawn: list[Draw
 def _honesty(manifest: Manifest, said: Texts) -> str:
     backends = {group["backend"] for group in manifest["built"]["rows"] if group["origin"] == "built"}
     kind = {("messages", "offline"): "mixed", ("offline",): "composed", ("messages",): "written"}
-    parts = [said[kind[told]]] if (told := tuple(sorted(backends - {None}))) else []
+    parts = [said[kind[found]]] if (found := tuple(sorted(backends - {None}))) else []
     if _unreviewed(manifest):
         parts.append(said["unreviewed"])
     return "".join(f"\n{part.strip()}\n" for part in parts if part.strip())
@@ -189,9 +189,9 @@ def _review(manifest: Manifest) -> str:
 
 
 def _figure(release: str, figure: Figure, bars: list[Bar]) -> str:
-    told = "; ".join(f"{bar.label}: {number(bar.value)}" for bar in bars)
+    values = "; ".join(f"{bar.label}: {number(bar.value)}" for bar in bars)
     return (
-        f"**{figure.title}** ({figure.unit})\n\n![{figure.title}. {told}]({FIGURES}/{figure.name}.svg)\n\n"
+        f"**{figure.title}** ({figure.unit})\n\n![{figure.title}. {values}]({FIGURES}/{figure.name}.svg)\n\n"
         f'```sh\npython -m releases query {release} "{figure.sql}"\n```'
     )
 

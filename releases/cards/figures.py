@@ -58,12 +58,12 @@ def draw(figure: Figure, shown: Sequence[Bar]) -> str:
     height = _TOP + _ROW * len(shown) + (44 if figure.reference else 20)
     top = max([bar.value for bar in shown] + [bar.reference or 0 for bar in shown] + [0]) or 1
     scale = (_WIDTH - _LABELS - _VALUES) / top
-    told = "; ".join(f"{bar.label}: {number(bar.value)}" for bar in shown)
+    described = "; ".join(f"{bar.label}: {number(bar.value)}" for bar in shown)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
         f'viewBox="0 0 {_WIDTH} {height}" role="img" font-family="system-ui, sans-serif" font-size="13">',
         f"<title>{escape(figure.title)}</title>",
-        f"<desc>{escape(told)}</desc>",
+        f"<desc>{escape(described)}</desc>",
         f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
         f'<text x="16" y="26" fill="{_INK}" font-size="15" font-weight="600">{escape(figure.title)}'
         f'<tspan fill="{_PALE}" font-weight="400" font-size="13">  {escape(figure.unit)}</tspan></text>',

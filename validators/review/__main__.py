@@ -104,7 +104,7 @@ def _import(parsed: argparse.Namespace) -> int:
     answers = [answer for path in parsed.files for answer in _read(path)]
     check_kinds(answers, KINDS)
     with space.lock():
-        done = desk.take(space, answers, parsed.revise)
+        done = desk.take_answers(space, answers, parsed.revise)
     document = {"taken": done.counts["taken"], "known": done.counts["known"], "refused": done.counts["refused"]}
     return _report(parsed, document, done.findings, [", ".join(f"{count} {what}" for what, count in document.items())])
 

@@ -29,7 +29,7 @@ _EMPTY = ("suitable", "verdict", "ruling", "preference", "rating", "reason", "ra
 
 @dataclass(frozen=True)
 class Answer:
-    """What one person gave back for one item; ``given`` has no empty values. ``where`` is told in errors."""
+    """What one person gave back for one item; ``given`` has no empty values. ``where`` is named in errors."""
 
     where: str
     kind: str

@@ -48,13 +48,13 @@ def export(space: Workspace, asked: Asked) -> tuple[Round, dict[str, int]]:
     items = agreed.selected([standing.item for standing in current])
     open_names = {each.item.name for each in current if each.outcome.state == "open"}
     queued = [each for each in current if each.outcome.state == "queued"]
-    told = rounds.latest(judged)
+    latest = rounds.latest(judged)
     _nothing_lost(space, agreed, judged)
     rounds.write_round(space, agreed)
     rounds.remember(space, agreed.kind, items)
     waiting = {}
     for person in agreed.annotators:
-        due = [i for i in items if i.name in open_names and person not in told.get((i.name, i.digest), {})]
+        due = [i for i in items if i.name in open_names and person not in latest.get((i.name, i.digest), {})]
         tasks = [labelstudio.data(i, person, agreed.swapped(i.name, person)) for i in agreed.shuffled(due, person)]
         waiting[person] = _write(space, agreed.kind, "annotator", person, tasks)
     if agreed.arbitrator:
@@ -62,7 +62,7 @@ def export(space: Workspace, asked: Asked) -> tuple[Round, dict[str, int]]:
         tasks = [
             {
                 **labelstudio.data(item, agreed.arbitrator, False),
-                "judgements": _said(agreed, item, told[item.name, item.digest]),
+                "judgements": _said(agreed, item, latest[item.name, item.digest]),
             }
             for item in agreed.shuffled(list(by_name.values()), agreed.arbitrator)
         ]
@@ -70,7 +70,7 @@ def export(space: Workspace, asked: Asked) -> tuple[Round, dict[str, int]]:
     return agreed, waiting
 
 
-def take(space: Workspace, answers: Sequence[Answer], revise: bool) -> Intake:
+def take_answers(space: Workspace, answers: Sequence[Answer], revise: bool) -> Intake:
     """Take answers in, kind by kind, and carry decisions' outcomes into their table.
 
     Without answers, what was judged is carried in again (after a rebuild). Raises RequestError, before
@@ -107,9 +107,9 @@ def findings(space: Workspace, agreed: Round, judged: Sequence[Row]) -> list[Fin
 
 def untouched(space: Workspace, agreed: Round, judged: Sequence[Row]) -> int:
     """How many items of a round nobody has judged."""
-    told = {(row["item"], row["digest"]) for row in judged}
+    done = {(row["item"], row["digest"]) for row in judged}
     items = agreed.selected([each.item for each in _current(space, agreed, judged, None)])
-    return sum((item.name, item.digest) not in told for item in items)
+    return sum((item.name, item.digest) not in done for item in items)
 
 
 def _agreed(space: Workspace, asked: Asked) -> Round:
@@ -135,7 +135,7 @@ def _taken(space: Workspace, agreed: Round, before: Sequence[Row], answers: Sequ
     for some in by_role.values():
         current = _current(space, agreed, known, None)
         queue = {each.item.name for each in current if each.outcome.state == "queued"}
-        part = Desk(agreed, shown, _digests(space, agreed, known, current), queue, known, revise).take(some)
+        part = Desk(agreed, shown, _digests(space, agreed, known, current), queue, known, revise).take_answers(some)
         known += part.taken
         done.taken += part.taken
         done.counts.update(part.counts)
@@ -189,11 +189,11 @@ def _said(agreed: Round, item: Item, people: dict[str, Row]) -> str:
     """The annotators' judgements for the arbitrator, in an order of the item's own, without their names."""
     rows = [people[person] for person in agreed.annotators if person in people]
     order = agreed.shuffled([replace(item, row_id=str(place)) for place in range(len(rows))], item.name)
-    told = []
+    parts_of_all = []
     for number, place in enumerate((int(each.row_id) for each in order), 1):
         row = rows[place]
         parts = [f"Annotator {number}: {str(row['verdict']).replace('_', ' ')}"]
         parts += [f"why: {row['rationale']}"] if row["rationale"] else []
         parts += [f"would write: {row['edit']}"] if row["edit"] else []
-        told.append("\n".join(parts))
-    return "\n\n".join(told)
+        parts_of_all.append("\n".join(parts))
+    return "\n\n".join(parts_of_all)

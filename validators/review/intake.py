@@ -55,17 +55,17 @@ class Desk:
         everybody = [*self.agreed.annotators, *filter(None, [self.agreed.arbitrator])]
         raise unknown("annotator", answer.annotator, everybody, answer.where)
 
-    def take(self, answers: Iterable[Answer]) -> Intake:
+    def take_answers(self, answers: Iterable[Answer]) -> Intake:
         """Hold every answer against all that. Raises RequestError, before any is taken, for an unknown person."""
         everything = [(answer, self.role(answer)) for answer in answers]
         by_name = {(item.name, item.digest): item for item in self.shown}
-        told: dict[tuple[str, str, str], Row] = {}
+        judged_before: dict[tuple[str, str, str], Row] = {}
         for row in sorted(self.known, key=lambda row: int(row["revision"])):
-            told[row["item"], row["digest"], row["annotator"]] = row
+            judged_before[row["item"], row["digest"], row["annotator"]] = row
         done = Intake()
         for answer, role in everything:
             try:
-                self._one(answer, role, by_name, told, done)
+                self._one(answer, role, by_name, judged_before, done)
             except UnusableError as wrong:
                 done.counts["refused"] += 1
                 done.findings.append(_finding(wrong, answer, by_name))
@@ -76,7 +76,7 @@ class Desk:
         answer: Answer,
         role: Role,
         by_name: Mapping[tuple[str, str], Item],
-        told: dict[tuple[str, str, str], Row],
+        judged_before: dict[tuple[str, str, str], Row],
         done: Intake,
     ) -> None:
         if answer.cancelled:
@@ -84,7 +84,7 @@ class Desk:
         item = self._item(answer, by_name)
         row = judgement(answer, item, role, self.agreed.swapped(item.name, answer.annotator))
         key = (item.name, item.digest, answer.annotator)
-        before = told.get(key)
+        before = judged_before.get(key)
         if before and all(before[part] == row[part] for part in _SAME):
             done.counts["known"] += 1
             return
@@ -96,7 +96,7 @@ class Desk:
             raise UnusableError(
                 "review.not_queued", "is not for the arbitrator: the annotators have not all judged, or agree"
             )
-        told[key] = row
+        judged_before[key] = row
         done.taken.append(row)
         done.counts["taken"] += 1
 

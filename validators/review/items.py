@@ -106,7 +106,7 @@ def from_file(path: Path, kind: Kind) -> list[Item]:
                 raise RequestError("item without a field", where, field=field, expected="text", mend="Add it")
         score = row.get("expected")
         if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
-            raise RequestError("wrong score", where, field="expected", expected="a number", mend="Mend or remove it")
+            raise RequestError("wrong score", where, field="expected", expected="a number", mend="Fix or remove it")
         if row["id"] in found:
             raise RequestError("item given twice", where, row=row["id"], mend="Remove one, or give it another id")
         found[row["id"]] = Item(

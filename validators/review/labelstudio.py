@@ -68,9 +68,9 @@ def read_export(path: Path) -> list[Answer]:
 
 
 def _answers(task: dict[str, Any], where: str) -> Iterator[Answer]:
-    told = task["data"]
+    data = task["data"]
     for annotation in task["annotations"]:
-        kind, item, digest, annotator = (str(told[name]) for name in ("kind", "item", "digest", "annotator"))
+        kind, item, digest, annotator = (str(data[name]) for name in ("kind", "item", "digest", "annotator"))
         given, cancelled = _given(annotation["result"]), bool(annotation.get("was_cancelled"))
         yield Answer(where, kind, item, digest, annotator, given, cancelled)
 

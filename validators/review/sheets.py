@@ -55,7 +55,7 @@ def read_sheet(path: Path) -> list[Answer]:
     try:
         return [found for row in reader if (found := _answer(row, f"{path}:{reader.line_num}"))]
     except csv.Error as error:
-        raise RequestError("malformed CSV", f"{path}:{reader.line_num}", expected=str(error), mend="Mend it") from None
+        raise RequestError("malformed CSV", f"{path}:{reader.line_num}", expected=str(error), mend="Fix it") from None
 
 
 def _answer(row: dict[str, str], where: str) -> Answer | None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.records import term_ids
 from validators.frames import Crossing, Rule
-from validators.rules import separation
+from validators.rules.separation import crossing as separation_crossing
 
 LOW_END, HIGH_END = 0.10, 0.95  # Table 4: every extreme trait is one of the two
 MIDDLE = (0.30, 0.70)  # appendix G.1: where all other traits belong
@@ -27,7 +27,7 @@ def rules() -> tuple[Rule, ...]:
 
 def crossings(threshold: float) -> tuple[Crossing, ...]:
     """The crossings of ``characters``; ``threshold`` is the least distance of two."""
-    return (separation.crossing(threshold),)
+    return (separation_crossing(threshold),)
 
 
 def _identity() -> tuple[Rule, ...]:
