@@ -20,7 +20,6 @@ from audits.patterns.criteria import criteria
 from audits.patterns.matcher import Match, matches
 from audits.subjects import Subject, at_row, counted, subjects
 from audits.text import language
-from audits.text.linear_model import model
 from audits.text.passage import Passage
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
@@ -85,9 +84,8 @@ def circumplex_distance(one: str, other: str) -> int:
 def presses(texts: Sequence[str]) -> bool:
     """Whether one of the texts of a trigger asks for an answer now: to the linear model, or by a pattern."""
     criterion = criteria()[_URGENCY]
-    least = model().settings[_URGENCY].threshold
     passages = [Passage(text) for text in texts if text.strip()]
-    return any(len(each.places(_URGENCY, least)) or matches(criterion, each) for each in passages)
+    return any(each.likely(_URGENCY) or matches(criterion, each) for each in passages)
 
 
 def _judges(subject: Subject, field: str, match: Match) -> bool:
