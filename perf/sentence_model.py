@@ -177,10 +177,12 @@ def left_out(cases: Cases, plain: Plain | None) -> tuple[Floats, npt.NDArray[np.
     """The log-odds of every case of a writer by a fit that left the writer's set out, and which cases these are.
 
     The hits and misses of pattern files, and what tests once held, have no writer of their own: always fitted to.
+    Plain sentences are left out a half at a time.
     """
     scores, judged = np.zeros(len(cases.faults)), ~np.isin(cases.sets, OURS)
-    for name in dict.fromkeys(cases.sets[judged].tolist()):
-        out = cases.sets == name
+    odd, plain_ones = np.arange(len(scores)) % 2 == 1, cases.sets == PLAIN
+    parts = [cases.sets == name for name in dict.fromkeys(cases.sets[judged].tolist())]
+    for out in [*parts, *((plain_ones & odd, plain_ones & ~odd) if plain_ones.any() else ())]:
         scores[out] = cases.scores(cases.fit(plain, ~out), out)
     return scores, judged
 
@@ -235,14 +237,20 @@ def _settings(cases: Cases, plain: Plain | None, found: Fit, scale: float, plan:
     held, judged = left_out(cases, plain)
     threshold = best_threshold(held[judged], cases.faults[judged], plan.get("precision"))
     gate = float(np.quantile(held[judged & cases.faults], 0.005)) - 1
-    innocent = found.scores(plain.table) if plain else cases.scores(found, cases.sets == PLAIN)
+    innocent = found.scores(plain.table) if plain else held[cases.sets == PLAIN]
     running = threshold
     if len(innocent):
         share = np.concatenate((innocent, np.full(plain.easy if plain else 0, -np.inf)))
         running = max(threshold, float(np.quantile(share, 1 - plan.get("false_alarms", FALSE_ALARMS), method="lower")))
-        gate = max(gate, float(np.quantile(share, 1 - GATED, method="lower")))
-    numbers = (round(each, 4) for each in (threshold, running, min(gate, threshold)))
-    return Settings(round(found.bias, 4), scale, *numbers, plan.get("sentences", 1))
+        gate = max(gate, float(np.quantile(share, 1 - plan.get("gated", GATED), method="lower")))
+    return Settings(
+        bias=round(found.bias, 4),
+        scale=scale,
+        threshold=round(threshold, 4),
+        running=round(running, 4),
+        gate=round(min(gate, threshold), 4),
+        sentences=plan.get("sentences", 1),
+    )
 
 
 def plain_for(cases: Cases, pool: Matrix) -> Plain:

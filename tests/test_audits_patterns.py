@@ -55,7 +55,9 @@ def test_there_are_no_more_expressions_than_a_person_can_read():
     assert len(lines) <= MOST_EXPRESSIONS
 
 
-SENTENCES = [text for c in criteria().values() if c.table == "memories" for p in c.patterns for text in p.hits + p.misses]
+SENTENCES = [
+    text for c in criteria().values() if c.table == "memories" for p in c.patterns for text in p.hits + p.misses
+]
 ODD = ["\x00", "\ud83d", "İstanbul", "e\u0301", "😀", "我走了。", "\u2028", "’", "“", "'", '"', "\t", "\r\n", "  "]
 texts = st.lists(st.sampled_from(SENTENCES) | st.sampled_from(ODD) | st.text(max_size=12), max_size=8)
 joints = st.sampled_from([" ", "\n", "\n\n", "  ", "\r\n\r\n", "\t", " \n "])
@@ -77,7 +79,11 @@ def test_a_span_points_into_the_text_at_what_was_matched(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["Yèars ago… İ said. \U0001f600 Years later, I knew.", "İİİ. “Ça va.” Years later I knew.", "a\u0301 years  later I knew."],
+    [
+        "Yèars ago… İ said. \U0001f600 Years later, I knew.",
+        "İİİ. “Ça va.” Years later I knew.",
+        "a\u0301 years  later I knew.",
+    ],
 )
 def test_a_span_is_true_beside_characters_that_fold_to_more_or_stand_outside_the_basic_plane(text):
     (match, *_) = matches(criteria()["perspective.future"], Passage(text))

@@ -45,8 +45,9 @@ class Pattern:
 
     ``unless`` is what, standing right before a match in its sentence, excuses it; ``unless_after`` what stands right
     after it. A group named ``words`` is what a finding points at (else all of the match); one named ``capital`` has to
-    begin with a capital in the original, one named ``given`` to be a given name. ``voice`` says whose words count: the "narrator"'s (outside quotations), "speech" (inside) or "any". Where there are ``words``, texts with none
-    of them are passed over: for codes that the model does not know, as searching every text takes long.
+    begin with a capital in the original, one named ``given`` to be a given name. ``voice`` says whose words count: the
+    "narrator"'s (outside quotations), "speech" (inside) or "any". Where there are ``words``, texts with none of them
+    are passed over: for codes that the model does not know, as searching every text takes long.
     """
 
     code: str
