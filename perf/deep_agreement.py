@@ -1,7 +1,7 @@
 """How well ``--deep`` agrees with labels: precision, recall and Cohen's kappa on whole memories, a code at a time.
 
-A memory of ``tests/cases/whole_memories.jsonl`` has faults of a code or none, and the model finds some or none. The figure
-needs a model; against the rehearsal server the command only proves that questions are asked and replies are read.
+A memory of ``tests/cases/whole_memories.jsonl`` has faults of a code or none, and the model finds some or none. The
+figure needs a model; against the rehearsal server the command only proves that questions are asked and replies read.
 
     python -m perf.deep_agreement --set unseen --backend messages --model NAME
 """

@@ -238,10 +238,12 @@ def _settings(cases: Cases, plain: Plain | None, found: Fit, scale: float, plan:
     threshold = best_threshold(held[judged], cases.faults[judged], plan.get("precision"))
     gate = float(np.quantile(held[judged & cases.faults], 0.005)) - 1
     innocent = found.scores(plain.table) if plain else held[cases.sets == PLAIN]
-    running = threshold
+    running, running_gate = threshold, gate
     if len(innocent):
         share = np.concatenate((innocent, np.full(plain.easy if plain else 0, -np.inf)))
-        running = max(threshold, float(np.quantile(share, 1 - plan.get("false_alarms", FALSE_ALARMS), method="lower")))
+        passing = float(np.quantile(share, 1 - plan.get("false_alarms", FALSE_ALARMS), method="lower"))
+        running = max(threshold, passing) if plain else passing  # a sign in running text need not be as plain
+        running_gate = max(gate, float(np.quantile(share, 1 - GATED, method="lower")))
         gate = max(gate, float(np.quantile(share, 1 - plan.get("gated", GATED), method="lower")))
     return Settings(
         bias=round(found.bias, 4),
@@ -249,6 +251,7 @@ def _settings(cases: Cases, plain: Plain | None, found: Fit, scale: float, plan:
         threshold=round(threshold, 4),
         running=round(running, 4),
         gate=round(min(gate, threshold), 4),
+        running_gate=round(min(running_gate, running), 4),
         sentences=plan.get("sentences", 1),
     )
 

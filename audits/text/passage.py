@@ -74,7 +74,8 @@ class Passage(Quotations):
         if known is None:
             stretches = iter([(0, len(self.text))])
         else:
-            stretches = (self.read[place].span for place in self.places(code, known.gate))
+            gate = known.running_gate if len(self.text) >= RUNNING else known.gate
+            stretches = (self.read[place].span for place in self.places(code, gate))
         for start, end in stretches:
             first, last = self.folded.place(start + len(OPENING)), self.folded.place(end + len(OPENING))
             for low in range(first, max(last - OVERLAP, first + 1), LONGEST - OVERLAP):
