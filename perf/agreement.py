@@ -2,8 +2,9 @@
 
 ``tests/cases/audits/<code>.txt`` holds sets of labelled cases: ``+`` where a reader finds what the code
 is for (or, for ``rubin.*`` and ``urgency.missing``, the sign whose absence it reports), ``-`` where not.
-Each set was made from the rules alone, without sight of the expressions. The patterns were then widened on
-all sets but ``unseen``, which nobody may fit: only its figures say what to expect on other text.
+Each set was made from the rules alone, without sight of the expressions; ``patterns`` and ``scenes`` are the hits and
+misses that pattern files and tests once held, ``plain`` sentences of released memories. Patterns and the linear model
+are fitted to all sets but ``unseen``, which nobody may fit: only its figures say what to expect on other text.
 Each case is put through the audit itself, as the text of an otherwise sound row.
 
 ``tests/cases/whole_memories.jsonl`` holds whole memories by other hands, some with faults of a key: running text,
@@ -72,8 +73,8 @@ class Agreement:
 
     @property
     def recall(self) -> float:
-        """The share of what a reader finds that is found."""
-        return self.right / self.wanted
+        """The share of what a reader finds that is found; 1 where there is nothing to find."""
+        return self.right / self.wanted if self.wanted else 1.0
 
 
 def labelled(path: Path) -> dict[str, list[tuple[bool, str]]]:

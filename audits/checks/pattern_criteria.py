@@ -79,7 +79,7 @@ def read_like(code: str, passage: Passage, judged: Collection[Span] = ()) -> Ite
 
     For each what is pointed at, from the first to the last of the words that say most for it, and these words.
     """
-    for place in passage.places(code, model().settings[code].threshold).tolist():
+    for place in passage.likely(code):
         sentence = passage.read[place]
         start, end = sentence.span
         if len(sentence.tokens) < _FEWEST_WORDS or any(first < end and last > start for first, last in judged):

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from audits.patterns.criteria import Criterion, criteria
 from audits.patterns.matcher import matches
 from audits.subjects import Subject, at_row
-from audits.text.linear_model import model
 from audits.text.passage import Passage
 from audits.text.quotations import Quotations
 from schemas.findings import Finding
@@ -119,17 +118,13 @@ def _is_title(words: Sequence[str]) -> bool:
 def signs(criterion: Criterion, passage: Passage) -> int:
     """How many signs of a dimension a text shows, counted up to the number needed."""
     needed, least = criterion.at_least or 1, int(criterion.from_share * len(passage.text))
-    spans = [passage.read[place].span for place in passage.places(criterion.code, _threshold(criterion.code))]
+    spans = [passage.read[place].span for place in passage.likely(criterion.code)]
     found = len([end for _, end in spans if end > least])
     if found < needed:
         matched = [match for match in matches(criterion, passage) if match.start >= least]
         alone = [match for match in matched if not any(start <= match.start < end for start, end in spans)]
         found = max(found + len(alone), len(matched))
     return min(found, needed)
-
-
-def _threshold(code: str) -> float:
-    return model().settings[code].threshold
 
 
 @functools.cache

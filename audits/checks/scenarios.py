@@ -19,7 +19,6 @@ from audits.checks import pattern_criteria, row_format
 from audits.patterns.criteria import criteria
 from audits.patterns.matcher import Match, matches
 from audits.subjects import WHOLE_TABLE, Subject, at_row, counted
-from audits.text.linear_model import model
 from audits.text.passage import Passage
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
@@ -33,8 +32,8 @@ LOW_END, HIGH_END = (1, 2), (6, 7)
 FEWEST_RATED = 8
 """Coverage is judged from so many rated scenarios on: one a dimension."""
 
-OPEN_END = "open_end"
-"""The pattern of ``urgency.deferred`` that counts only where nothing presses."""
+PRESSING, OPEN_END = "time_presses", "open_end"
+"""The strongest pattern of ``urgency.missing``, and that of ``urgency.deferred`` which counts where nothing presses."""
 
 OPPOSED = (frozenset({"openness_to_change", "conservation"}), frozenset({"self_enhancement", "self_transcendence"}))
 """The two axes of the circumplex, as pairs of value groups."""
@@ -78,11 +77,19 @@ def circumplex_distance(one: str, other: str) -> int:
 
 
 def presses(texts: Sequence[str]) -> bool:
-    """Whether one of the texts of a trigger asks for an answer now: to the linear model, or by a pattern."""
-    criterion = criteria()[_URGENCY]
-    least = model().settings[_URGENCY].threshold
-    passages = [Passage(text) for text in texts if text.strip()]
-    return any(len(each.places(_URGENCY, least)) or matches(criterion, each) for each in passages)
+    """Whether one of the texts of a trigger asks for an answer now.
+
+    A countdown or somebody waiting does; what else reads so, to the linear model or by a pattern, does unless there is
+    no hurry.
+    """
+    return any(_presses(Passage(text)) for text in texts if text.strip())
+
+
+def _presses(passage: Passage) -> bool:
+    names = {match.name for match in matches(criteria()[_URGENCY], passage)}
+    if PRESSING in names:
+        return True
+    return bool(names or passage.likely(_URGENCY)) and not matches(criteria()["urgency.deferred"], passage)
 
 
 def _judges(subject: Subject, field: str, match: Match) -> bool:

@@ -47,12 +47,8 @@ def _spans(pattern: Pattern, passage: Passage, windows: Collection[Span]) -> Ite
         for expression in pattern.compiled:
             for found in expression.finditer(text, start, end):
                 span = passage.original(*_pointed_at(found))
-                if (
-                    span[0] < span[1]
-                    and _named(found, passage)
-                    and _heard(pattern, passage, span)
-                    and not _excused(pattern, found, start, end)
-                ):
+                counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
+                if counts and not _excused(pattern, found, start, end):
                     yield span
 
 

@@ -50,7 +50,8 @@ Totals = npt.NDArray[np.int64]
 class Settings:
     """What the model knows of a code.
 
-    A sentence is a finding from ``threshold`` on (log-odds); below ``gate`` no pattern of the code is looked for.
+    A sentence is a finding from ``threshold`` on (log-odds), and in running text, where nearly all is sound, from
+    ``running`` on; below ``gate``, and in running text ``running_gate``, no pattern of the code is looked for.
     ``scale`` is what one unit of a weight is worth. ``sentences`` are read at a time: 1, or 2 where a sentence
     alone may not show what it is.
     """
@@ -58,7 +59,9 @@ class Settings:
     bias: float
     scale: float
     threshold: float
+    running: float
     gate: float
+    running_gate: float
     sentences: int
 
 

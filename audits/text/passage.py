@@ -21,6 +21,9 @@ from schemas.text.sentences import sentences
 OPENING = "\n\n"
 """What a folded text begins with, so that its first word is like that of any paragraph."""
 
+RUNNING = 600
+"""Characters from which on a text is running text and no single sentence."""
+
 LONGEST, OVERLAP = 2_000, 300
 """Characters of a window; a longer sentence is looked through in windows that overlap by so many."""
 
@@ -56,6 +59,12 @@ class Passage(Quotations):
         """The places in ``read`` of the sentences whose log-odds for a code are ``least`` or more."""
         return np.flatnonzero(self.scores[:, model().codes.index(code)] >= least)
 
+    def likely(self, code: str) -> list[int]:
+        """The places in ``read`` of the sentences that the model takes for what a code is for."""
+        known = model().settings[code]
+        found: list[int] = self.places(code, known.running if len(self.text) >= RUNNING else known.threshold).tolist()
+        return found
+
     def windows(self, code: str) -> Iterator[Span]:
         """Stretches of the folded text in which patterns of a code are looked for, each a sentence, if not too long.
 
@@ -65,7 +74,8 @@ class Passage(Quotations):
         if known is None:
             stretches = iter([(0, len(self.text))])
         else:
-            stretches = (self.read[place].span for place in self.places(code, known.gate))
+            gate = known.running_gate if len(self.text) >= RUNNING else known.gate
+            stretches = (self.read[place].span for place in self.places(code, gate))
         for start, end in stretches:
             first, last = self.folded.place(start + len(OPENING)), self.folded.place(end + len(OPENING))
             for low in range(first, max(last - OVERLAP, first + 1), LONGEST - OVERLAP):

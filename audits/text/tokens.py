@@ -37,9 +37,9 @@ MOST_TOKENS = 400
 """Tokens of a sentence; a longer one is read in parts, so that a text without a full stop has parts, too."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sentence:
-    """A stretch of a text: half-open ``span``, its tokens and where each begins and ends."""
+    """A stretch of a text: half-open ``span``, its tokens and where each of them begins and ends."""
 
     span: Span
     tokens: Sequence[str]
@@ -53,35 +53,36 @@ def tokenized(text: str, quoted: Sequence[Span] | None = None, told: Sequence[Sp
     """
     quoted = spans(text) if quoted is None else quoted
     told = sentences(text, quoted) if told is None else told
-    found = [(match[0], *match.span()) for match in _TOKEN.finditer(text)]
-    tokens = _tokens(found, quoted)
-    starts = [start for _, start, _ in found]
+    places = [match.span() for match in _TOKEN.finditer(text)]
+    starts = [start for start, _ in places]
+    words = [text[start:end] for start, end in places]
+    tokens = _tokens(words, starts, quoted)
     made = []
     for start, end in told:
         first, last = bisect_left(starts, start), bisect_left(starts, end)
         for low in range(first, last, MOST_TOKENS):
             high = min(low + MOST_TOKENS, last)
-            whole = (start, end) if last - first <= MOST_TOKENS else (starts[low], found[high - 1][2])
-            made.append(Sentence(whole, tokens[low:high], [(at, to) for _, at, to in found[low:high]]))
+            whole = (start, end) if last - first <= MOST_TOKENS else (starts[low], places[high - 1][1])
+            made.append(Sentence(whole, tokens[low:high], places[low:high]))
     return made
 
 
-def _tokens(found: Sequence[tuple[str, int, int]], quoted: Sequence[Span]) -> list[str]:
+def _tokens(words: Sequence[str], starts: Sequence[int], quoted: Sequence[Span]) -> list[str]:
     tokens: list[str] = []
-    begins, number, inside = True, 0, False
-    for word, start, _ in found:
-        while number < len(quoted) and quoted[number][1] <= start:
-            number += 1
-        inside = number < len(quoted) and quoted[number][0] <= start
+    begins = True
+    for word in words:
         token = _token(word, begins)
         begins = token in _ENDS
-        tokens.append(QUOTED + token if inside else token)
+        tokens.append(token)
+    for start, end in quoted:
+        first, last = bisect_left(starts, start), bisect_left(starts, end)
+        tokens[first:last] = [QUOTED + token for token in tokens[first:last]]
     if QUOTED + NAME not in tokens or NAME not in tokens:
         return tokens
-    told = {_bare(word) for token, (word, _, _) in zip(tokens, found, strict=True) if token == NAME}
+    told = {_bare(word) for token, word in zip(tokens, words, strict=True) if token == NAME}
     return [
         QUOTED + OTHER_NAME if token == QUOTED + NAME and _bare(word) in told else token
-        for token, (word, _, _) in zip(tokens, found, strict=True)
+        for token, word in zip(tokens, words, strict=True)
     ]
 
 
