@@ -156,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_source(made)
     add_rows(made)
-    made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
+    command.add_benchmark(made)
     made.add_argument("--table", required=True, metavar="T", help="table")
     made.add_argument("--field", required=True, metavar="PATH", help="text column, dotted, through lists as well")
     made.add_argument(

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.ids import character_number
 from builders.life import ledgers
 from builders.pipeline.command import DEFAULT_BENCHMARK, add_options, run_of
 from builders.pipeline.edits import is_unedited, write_tracked
@@ -24,7 +25,6 @@ from builders.pipeline.run import Done, Option, Outcome, Run
 from schemas.command import DONE, add_benchmark, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
-from schemas.ids import character_number
 from schemas.tables import Row, Table, record_schema, term_ids
 from schemas.workspace import Workspace
 

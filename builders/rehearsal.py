@@ -21,12 +21,13 @@ from builders.life.ledgers import ledger
 from builders.memories.delimited import FIELDS, parse, render
 from builders.memories.plan import MemoryPlan
 from builders.memories.plan import plan as planned
+from builders.memories.stages import memory_stage
 from builders.offline.memories import Writer
 from builders.personas import load_characters
 from builders.pipeline.command import DEFAULT_BENCHMARK
 from builders.pipeline.streams import Streams
 from schemas.command import DEFAULT_SEED
-from schemas.tables import Row, memory_stage
+from schemas.tables import Row
 
 _STREAMS = Streams(DEFAULT_SEED, DEFAULT_BENCHMARK)
 

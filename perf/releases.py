@@ -193,12 +193,13 @@ def _query_plain(arguments: argparse.Namespace) -> Timed:
     import duckdb
 
     from releases.query import views
+    from releases.roles import records
 
     connection = duckdb.connect()
     for table in release.tables:
         files = ", ".join(f"'{path}'" for path in release.paths(table))
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet([{files}])")
-    for view in views(release.tables):
+    for view in views(records(release.manifest)):
         connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
     return lambda: _asked(connection)
 

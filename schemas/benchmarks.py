@@ -157,9 +157,10 @@ def _table(name: str, settings: Mapping[str, Any], path: Path, home: Path | None
     made = Table(name=name, home=home, **given)
     check_known("audit", made.audits, term_ids("audits"), path, f"{field}.audits")
     columns = record_schema(record, home)["properties"]
-    for setting in ("key", "filled", "gold", "metadata", "rows_per"):
+    for setting in ("key", "filled", "gold", "metadata", "rows_per", "window"):
         check_known("column", settings.get(setting, ()), columns, path, f"{field}.{setting}")
     check_known("column", [made.file] if made.file else [], columns, path, f"{field}.file")
+    check_known("column", [made.text] if made.text else [], columns, path, f"{field}.text")
     for column in (*made.key, *([made.file] if made.file else []), *(made.rows_per or {})):
         if kind_of(columns[column]) not in ("string", "integer"):
             raise RequestError("wrong column", path, field=field, expected=f"{column} to be a string or an integer")

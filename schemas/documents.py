@@ -53,7 +53,8 @@ def check_form(document: Any, schema: Mapping[str, Any], path: Path, what: str) 
     ``what`` is what its fields are called: "setting", "keyword". Raises RequestError for the first
     difference, with file, field, what is expected and, for a name that is not known, the nearest one.
     """
-    for error in _validator(orjson.dumps(schema)).iter_errors(document):
+    errors = sorted(_validator(orjson.dumps(schema)).iter_errors(document), key=_is_about_a_value)
+    for error in errors[:1]:
         place = [str(part) for part in error.instance_path]
         node, kind, value = _at(schema, list(error.schema_path)[:-1]), error.kind.name, error.instance
         field = ".".join(place) or None
@@ -66,6 +67,11 @@ def check_form(document: Any, schema: Mapping[str, Any], path: Path, what: str) 
             raise unknown(place[-1] if not place[-1].isdigit() else place[-2], value, node["enum"], path, field=field)
         expected = node.get("description", error.message)
         raise RequestError(f"wrong value {_shown(value)}", path, field=field, expected=expected)
+
+
+def _is_about_a_value(error: Any) -> bool:
+    """Whether an error is no unknown name: a name that is misspelt is unknown, and missing as well."""
+    return bool(error.kind.name != "additionalProperties")
 
 
 @functools.cache

@@ -110,9 +110,7 @@ def record_schema(name: str, home: Path | None = None) -> Mapping[str, Any]:
 
     Raises RequestError, naming file and field, for an unknown record and for a mistake in its file.
     """
-    path = _find("records", f"{name}.schema.json", home)
-    if path is None or name == "common":
-        raise unknown("record", name, record_names(home))
+    path = record_path(name, home)
     document = read_json(path)
     check_form(document, form("record"), path, "keyword")
     place = _Place(path, home=home)
@@ -123,6 +121,14 @@ def record_schema(name: str, home: Path | None = None) -> Mapping[str, Any]:
     _check_derived(schema, place)
     _check_compiles(schema, place)
     return schema  # type: ignore[no-any-return]
+
+
+def record_path(name: str, home: Path | None = None) -> Path:
+    """The file of a record schema: in the benchmark's own folder, or else a shipped one. Raises RequestError."""
+    path = _find("records", f"{name}.schema.json", home)
+    if path is None or name == "common":
+        raise unknown("record", name, record_names(home))
+    return path
 
 
 def resolved(node: Any, home: Path | None = None) -> Any:

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 # Re-exported until all callers import them from schemas.records.
 from schemas.records import record_names as record_names
+from schemas.records import record_path
 from schemas.records import record_schema as record_schema
 from schemas.records import resolved as resolved
-from schemas.records import term_between
 from schemas.records import term_ids as term_ids
 from schemas.records import vocabulary as vocabulary
 
@@ -32,6 +32,8 @@ class Table:
     - ``rows``, ``rows_per``: the expected number of rows, in all and for every value of a column
     - ``filled``: the nullable fields that this benchmark requires; ``optional``: it is whole without the table
     - ``audits``: which audits the rows get (none: the table is unaudited); ``reads``: the tables these look into
+    - ``text``: the column that audits read as the row's text; ``window``: the columns that rows have to agree on
+      for their texts to be compared
     - ``role``: what an evaluation makes of it; ``gold``, ``metadata``: columns that are gold, columns that are
       neither shown nor scored; every other column is part of the question
     - ``gold_of``: of a table of gold, the table of questions whose rows have the same ids
@@ -48,6 +50,8 @@ class Table:
     optional: bool = False
     audits: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    text: str | None = None
+    window: tuple[str, ...] = ()
     role: Role = "shown"
     gold: tuple[str, ...] = ()
     gold_of: str | None = None
@@ -61,6 +65,11 @@ class Table:
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the rows."""
         return record_schema(self.record, self.home)
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the record is a shipped one, whose rules and figures apply; a folder's own record has none."""
+        return self.home is None or not record_path(self.record, self.home).is_relative_to(self.home)
 
     def row_id(self, row: Mapping[str, Any]) -> str:
         """The values of the key columns, joined with ``/``."""
@@ -97,11 +106,3 @@ class Link:
 
     def __str__(self) -> str:
         return f"{self.table}.{self.field} -> {self.to_table}.{self.target}"
-
-
-def memory_stage(age: int) -> Mapping[str, Any]:
-    """The memory stage (Table 8) of an age in years. Raises ValueError outside 6 to 50."""
-    found = term_between(vocabulary("memory_stages"), age)
-    if found is None:
-        raise ValueError(f"no memory stage for age {age}: expected 6 to 50")
-    return found

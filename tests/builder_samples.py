@@ -4,16 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from builders import compatibility, personas
+from builders.ids import memory_id
 from builders.life import ledgers
+from builders.memories.stages import memory_stage
 from builders.pipeline.run import Run
 from builders.pipeline.streams import Streams
 from builders.scenarios import step as scenarios
 from models.backends import BackendSettings
 from models.prices import read_prices
 from models.roles import read_roles
-from schemas.ids import memory_id
 from schemas.randomness import rng_for
-from schemas.tables import Row, memory_stage, term_ids
+from schemas.tables import Row, term_ids
 from schemas.workspace import Workspace
 
 PLACES = ("kitchen", "bus stop", "library", "school yard", "office corridor", "market hall", "hospital ward", "beach")

@@ -12,8 +12,9 @@ import orjson
 import pytest
 from builder_samples import HEART, memories_of, streams
 
-from audits.shortcuts import shortcuts
-from audits.shortcuts.questions import poles, published_poles
+from audits.shortcuts import command as shortcuts
+from audits.shortcuts.questions import poles
+from audits.shortcuts.report import measure
 from builders.importers.__main__ import main as import_dataset
 from builders.mcqs import step as mcqs
 from builders.mcqs.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, published, screened
@@ -27,6 +28,7 @@ from evaluators.protocols.reader import Reader
 from models.offline import drive
 from models.request import Reply
 from schemas.benchmarks import benchmark
+from schemas.records import vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
 
@@ -72,7 +74,7 @@ def assembled(rule="balanced", seed=7):
 @functools.cache
 def report():
     questions, keys, _ = assembled()
-    return shortcuts.measure(questions, keys, decisions(), poles(load_characters()))
+    return measure(questions, keys, decisions(), poles(load_characters()))
 
 
 def wrong_of(key):
@@ -350,4 +352,5 @@ def rates(report):
 
 def measured(root, name):
     rows = Workspace(root, name).rows
-    return shortcuts.measure(rows("mcqs"), rows("mcq_keys"), rows("decisions"), published_poles())
+    known = poles(vocabulary("published_characters"), key="id")
+    return measure(rows("mcqs"), rows("mcq_keys"), rows("decisions"), known)

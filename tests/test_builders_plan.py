@@ -8,12 +8,13 @@ from builder_samples import HEART, streams
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders.ids import memory_id
 from builders.memories.plan import AGES, PRESETS, plan, targets, weights
 from builders.memories.quotas import apportion, quotas, tier_table
+from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from schemas.errors import RequestError
-from schemas.ids import memory_id
-from schemas.tables import memory_stage, term_ids, vocabulary
+from schemas.tables import term_ids, vocabulary
 
 CHARACTERS = load_characters()
 SHARES = [term["share"] for term in vocabulary("intensity_tiers")]

@@ -10,10 +10,10 @@ from builders.memories.briefing import REWRITABLE, Briefing, instruction
 from builders.memories.delimited import Blocks, parse, render
 from builders.memories.plan import plan
 from builders.memories.repair import ATTEMPTS, RepairTools, repair_rows
+from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import memory_stage
 
 CHARACTER = load_characters()[3]
 LEDGER = ledger(CHARACTER, HEART)

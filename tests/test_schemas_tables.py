@@ -13,7 +13,6 @@ import pytest
 from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError
 from schemas.records import record_names, record_schema, term_ids, vocabulary
-from schemas.tables import memory_stage
 
 ROOT = Path(__file__).resolve().parents[1]
 VOCABULARIES = sorted(path.stem for path in (ROOT / "schemas/vocab").glob("*.json"))
@@ -45,19 +44,6 @@ def test_memory_stages_are_contiguous_from_6_to_50_and_count_11000():
     assert (stages[0]["from_age"], stages[-1]["to_age"]) == (6, 50)
     assert all(after["from_age"] == before["to_age"] + 1 for before, after in itertools.pairwise(stages))
     assert sum(stage["published_count"] for stage in stages) == 11_000
-
-
-@pytest.mark.parametrize(
-    ("age", "stage"), [(6, "school_age"), (12, "school_age"), (13, "adolescence"), (50, "entering_midlife")]
-)
-def test_an_age_has_one_memory_stage(age, stage):
-    assert memory_stage(age)["id"] == stage
-
-
-@pytest.mark.parametrize("age", [5, 51, -1])
-def test_an_age_outside_6_to_50_has_no_memory_stage(age):
-    with pytest.raises(ValueError, match="expected 6 to 50"):
-        memory_stage(age)
 
 
 def test_scenario_stages_have_the_published_overlapping_ranges_and_the_ids_of_memory_stages():

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from builders.ids import fact_id
 from builders.life.casts import pronoun
 from builders.life.drafts import Draft
 from builders.life.lives import Life
 from builders.pipeline.edits import is_unedited, write_tracked
 from builders.pipeline.streams import Streams
-from schemas.ids import fact_id
 from schemas.tables import Row, term_ids
 from schemas.workspace import Workspace
 

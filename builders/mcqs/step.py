@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import personas
+from builders.ids import question_id
 from builders.mcqs.distractors import WRONG, Pool, apart, balanced, opposites, published, screened
 from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import computed
@@ -30,7 +31,6 @@ from models.request import Chain, Request
 from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
-from schemas.ids import question_id
 from schemas.rows import read_jsonl
 from schemas.tables import Row
 from schemas.workspace import Workspace

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builders.ids import memory_id
 from builders.memories.quotas import quotas, tier_table
+from builders.memories.stages import memory_stage
 from builders.pipeline.streams import Streams
 from schemas.errors import RequestError, unknown
-from schemas.ids import memory_id
-from schemas.tables import Row, memory_stage, term_ids, vocabulary
+from schemas.tables import Row, term_ids, vocabulary
 
 _SETTINGS = Path(__file__).parents[1] / "seeds" / "plan.toml"
 

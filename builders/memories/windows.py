@@ -26,13 +26,14 @@ from builders.memories.delimited import FIELDS, Blocks, parse, without_last
 from builders.memories.plan import MemoryPlan
 from builders.memories.repair import Repaired, RepairTools, repair_rows
 from builders.memories.sanitise import sanitised
+from builders.memories.stages import memory_stage
 from builders.pipeline.provenance import built
 from builders.pipeline.streams import Streams
 from models.remedies import Failure, Kept, ask_pieces
 from models.request import Chain, Reply, Request
 from schemas.findings import Finding
 from schemas.rows import write_whole
-from schemas.tables import Row, Table, memory_stage, record_schema
+from schemas.tables import Row, Table, record_schema
 from schemas.version import code_digest
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def read_part(window: Window) -> Part | None:
             kept["rows"],
             kept["found"],
             kept["repaired"],
-            [Finding(**{**item, "span": item["span"] and tuple(item["span"])}) for item in kept["open"]],
+            [Finding.from_dict(item) for item in kept["open"]],
             [Failure(**item) for item in kept["failures"]],
         )
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
@@ -267,7 +268,7 @@ class WindowState:
         """The findings of rows beside one another and beside those the stage has already."""
         from audits.duplicates import near_duplicates
 
-        return near_duplicates.findings([*self.window.kept, *rows])
+        return near_duplicates.findings([*self.window.kept, *rows], near_duplicates.scope_of("memories"))
 
 
 def _rest(text: str, ids: Sequence[str]) -> Blocks:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from audits.checks import rubin
 from audits.subjects import Subject
-from audits.text.quotations import Quotations
+from audits.text.passage import Passage
 from builders.memories.plan import MemoryPlan, targets
 from builders.offline.draft import LONGEST, SHORTEST, Draft, Narrative
 from builders.offline.likeness import Likeness
@@ -109,4 +109,4 @@ class Chronicle:
 
 def _lacking(text: str) -> int:
     """How many of Rubin's dimensions the audits do not find in a narrative."""
-    return sum(1 for _ in rubin.audit([Subject("memories", "", {rubin.FIELD: text})], [Quotations(text)]))
+    return sum(1 for _ in rubin.audit([Subject("memories", "", {rubin.FIELD: text})], [Passage(text)]))
