@@ -116,7 +116,7 @@ def test_sentence_is_worn_from_the_sixth_of_a_thousand_memories_on():
     uses = Uses(1000)
     for place in range(5):
         assert uses.worn([f"I woke at {place}.", "It rained."], place) == []
-        uses.told([f"I woke at {place}.", "It rained."], place)
+        uses.count_sentences([f"I woke at {place}.", "It rained."], place)
     assert uses.worn(["I woke at nine.", "It rained."], 5) == [1]
     assert uses.worn(["I woke at 3.", "It was dry."], 5) == [0]
 

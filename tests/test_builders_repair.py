@@ -9,7 +9,7 @@ from builders.life.ledgers import ledger
 from builders.memories.briefing import REWRITABLE, Briefing, instruction
 from builders.memories.delimited import Blocks, parse, render
 from builders.memories.plan import plan
-from builders.memories.repair import ATTEMPTS, Desk, mend
+from builders.memories.repair import ATTEMPTS, RepairTools, repair_rows
 from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from models.offline import drive
@@ -64,7 +64,7 @@ WANTED = ("perspective.future", "length.short", "length.long", "fields.inverted"
 
 
 def desk(rewrite):
-    return Desk(
+    return RepairTools(
         name="heart/memories/CHAR_04/settling_down",
         plans=PLANS,
         briefing=Briefing(CHARACTER, LEDGER, "settling_down"),
@@ -92,7 +92,7 @@ def never(*_):
 
 def test_sound_rows_are_left_alone():
     sound = rows(6)
-    done = drive(mend(sound, desk(never)))
+    done = drive(repair_rows(sound, desk(never)))
     assert done.rows == sound
     assert not done.found and not done.repaired
 
@@ -100,7 +100,7 @@ def test_sound_rows_are_left_alone():
 def test_only_the_defective_field_is_rewritten():
     broken = rows(6)
     broken[2]["content_full"] += " Years later I would learn why the wagon was late."
-    requests, done = asked(mend(broken, desk(lambda *_: narrative(50))))
+    requests, done = asked(repair_rows(broken, desk(lambda *_: narrative(50))))
     assert len(requests) == 1
     changed = {name for name in broken[2] if done.rows[2][name] != broken[2][name]}
     assert changed == {"content_full", "provenance"}
@@ -116,7 +116,7 @@ def test_only_the_defective_field_is_rewritten():
 def test_request_names_the_defect_its_instruction_and_the_words():
     broken = rows(3)
     broken[1]["context"] = "In the yard of the works, behind the second gate, on the coldest day of that winter"
-    (request,), done = asked(mend(broken, desk(lambda *_: "Yard, second gate")))
+    (request,), done = asked(repair_rows(broken, desk(lambda *_: "Yard, second gate")))
     assert done.rows[1]["context"] == "Yard, second gate"
     assert instruction("fields.inverted") in request.prompt
     assert broken[1]["id"] in request.prompt and broken[1]["context"] in request.prompt
@@ -133,7 +133,7 @@ def test_a_defect_is_tried_three_times_and_then_stays_open():
         tried.append((row["id"], field, code, attempt))
         return "I wait still."
 
-    done = drive(mend(broken, desk(rewrite)))
+    done = drive(repair_rows(broken, desk(rewrite)))
     assert tried == [(broken[0]["id"], "content_full", "length.short", attempt) for attempt in (1, 2, 3)]
     assert done.found == {"length.short": 1} and not done.repaired
     assert [finding.row_id for finding in done.open if finding.severity == "error"] == [broken[0]["id"]]
@@ -144,7 +144,7 @@ def test_a_new_defect_that_a_rewriting_brings_is_repaired_in_turn():
     broken = rows(3)
     broken[0]["content_full"] = "I wait."
     answers = iter([narrative(60) + " Years later I would learn why.", narrative(61)])
-    done = drive(mend(broken, desk(lambda *_: next(answers))))
+    done = drive(repair_rows(broken, desk(lambda *_: next(answers))))
     assert done.found == done.repaired == {"length.short": 1, "perspective.future": 1}
     assert done.rows[0]["provenance"]["repairs"] == ["length.short", "perspective.future"]
 
@@ -153,7 +153,7 @@ def test_of_two_duplicates_the_earlier_is_kept():
     broken = rows(9)
     assert broken[1]["age"] < broken[8]["age"]
     broken[8]["content_full"] = broken[1]["content_full"]
-    requests, done = asked(mend(broken, desk(lambda *_: narrative(70))))
+    requests, done = asked(repair_rows(broken, desk(lambda *_: narrative(70))))
     assert [broken[8]["id"] in request.id for request in requests] == [True]
     assert done.rows[1] == broken[1]
     assert done.repaired == {"duplicate.semantic": 1}
@@ -162,7 +162,7 @@ def test_of_two_duplicates_the_earlier_is_kept():
 def test_two_defects_of_a_field_are_one_request():
     broken = rows(2)
     broken[0]["content_full"] = "Years later I would learn why."
-    (request,), done = asked(mend(broken, desk(lambda *_: narrative(80))))
+    (request,), done = asked(repair_rows(broken, desk(lambda *_: narrative(80))))
     assert all(instruction(code) in request.prompt for code in ("length.short", "perspective.future"))
     assert done.repaired == {"length.short": 1, "perspective.future": 1}
 
@@ -171,7 +171,7 @@ def test_two_defects_of_a_field_are_one_request():
 def test_reply_that_is_no_answer_leaves_the_row_as_it_was(status):
     broken = rows(2)
     broken[1]["content_full"] = "I wait."
-    requests, done = asked(mend(broken, desk(never)), lambda _: Reply(status, reason="no"))
+    requests, done = asked(repair_rows(broken, desk(never)), lambda _: Reply(status, reason="no"))
     assert len(requests) == ATTEMPTS
     assert done.rows == broken
 
@@ -183,7 +183,7 @@ def test_answer_in_the_text_form_is_read_for_the_field_alone():
     text = render(
         [{**broken[1], "content_full": narrative(90), "ledger_refs": [fact]}], ("content_full", "ledger_refs")
     )
-    _, done = asked(mend(broken, desk(never)), lambda request: Reply("answered", request.parse(text), text))
+    _, done = asked(repair_rows(broken, desk(never)), lambda request: Reply("answered", request.parse(text), text))
     assert done.rows[1]["content_full"] == narrative(90) and done.rows[1]["ledger_refs"] == [fact]
 
 
@@ -198,7 +198,7 @@ def test_intensity_is_the_plans_whatever_the_answer_says():
     answer = Blocks(
         {broken[0]["id"]: {"emotion_signature": {"primary": "joy", "secondary": "calm", "intensity": 0.01}}}
     )
-    _, done = asked(mend(broken, odd), lambda _: Reply("answered", answer))
+    _, done = asked(repair_rows(broken, odd), lambda _: Reply("answered", answer))
     assert done.rows[0]["emotion_signature"] == {
         **answer.good[broken[0]["id"]]["emotion_signature"],
         "intensity": PLANS[broken[0]["id"]].intensity,
@@ -211,7 +211,7 @@ def test_defect_of_a_field_nobody_writes_goes_to_a_person_at_once():
     broken = rows(1)
     (finding,) = audit("memories", [{**broken[0], "content_full": "I wait."}], only=["length.short"])
     odd = replace(desk(never), judge=lambda _: [replace(finding, field="timeline", code="format.timeline")])
-    requests, done = asked(mend(broken, odd))
+    requests, done = asked(repair_rows(broken, odd))
     assert requests == [] and done.found == {"format.timeline": 1} and not done.repaired
 
 

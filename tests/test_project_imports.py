@@ -38,14 +38,6 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-# Modules that still import each other in a circle, each circle as a set. This list may only get shorter.
-CIRCLES = [
-    {"models.asking", "models.backends", "models.batches", "models.messages"},
-    {"models.rehearsal.api", "models.rehearsal.batches"},
-    {"releases.diff", "releases.versioning"},
-]
-
-
 @pytest.mark.parametrize("package", ALLOWED)
 def test_a_package_imports_only_the_floors_below_it(package):
     for name, path in modules().items():
@@ -79,12 +71,7 @@ def _reached(start: str, edges: dict[str, set[str]]) -> set[str]:
 
 
 def test_no_two_modules_import_each_other_in_a_circle_wherever_the_import_stands():
-    new = [sorted(circle) for circle in circles() if not any(circle <= known for known in CIRCLES)]
-    assert new == []
-
-
-def test_every_circle_that_is_listed_still_exists():
-    assert [sorted(known) for known in CIRCLES if not any(circle <= known for circle in circles())] == []
+    assert [sorted(circle) for circle in circles()] == []
 
 
 def test_the_validators_package_is_ours_and_not_the_one_of_the_same_name():

@@ -20,7 +20,7 @@ def tracked() -> list[Path]:
 
 @functools.cache
 def texts() -> list[tuple[Path, str]]:
-    binary = {".parquet", ".png", ".zst", ".xz", ".gz"}
+    binary = {".parquet", ".png", ".zst", ".xz", ".gz", ".npz"}
     return [(path, path.read_text("utf-8")) for path in tracked() if path.suffix not in binary]
 
 

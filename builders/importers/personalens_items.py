@@ -1,7 +1,7 @@
 """One published PersonaLens item <-> one row, in both directions.
 
 Maps keyed by domain become lists; stray asterisks around a domain and other spellings of a menu's
-value are mended, with the original in the row's ``published`` list. A situation repeats its task's
+value are corrected, with the original in the row's ``published`` list. A situation repeats its task's
 text; only what differs from the task is kept. Odd values pass as they are: the record schema judges.
 
     python -m builders.importers personalens --from PATH

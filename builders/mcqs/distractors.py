@@ -75,11 +75,11 @@ def cosines(texts: Sequence[str]) -> Matrix:
 
 
 def apart(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools with twins told: texts too close by the measure of the audit, weighed on all decisions at once."""
+    """The pools with their twins: texts too close by the measure of the audit, weighed on all decisions at once."""
     texts = sorted({text for pool in pools for text in pool.texts.values()})
     near = {(texts[i], texts[j]) for i, j, _ in cosine_pairs(texts, TOO_CLOSE)} if len(texts) > 1 else set()
 
-    def told(pool: Pool) -> Pool:
+    def with_twins(pool: Pool) -> Pool:
         twins = {
             one: frozenset(o for o in pool.sources if o != one and _are_near(near, pool.texts[one], pool.texts[o]))
             for one in pool.sources
@@ -87,7 +87,7 @@ def apart(pools: Sequence[Pool]) -> list[Pool]:
         usable = {target: pool.usable[target] - twins[target] for target in pool.sources}
         return replace(pool, usable=usable, twins=twins)
 
-    return [told(pool) for pool in pools]
+    return [with_twins(pool) for pool in pools]
 
 
 def _are_near(near: Collection[tuple[str, str]], one: str, other: str) -> bool:

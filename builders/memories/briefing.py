@@ -70,7 +70,7 @@ class Briefing:
             field=field,
             piece=self.piece(plan),
             memory=render([row]),
-            defect="; ".join(dict.fromkeys(_told(finding) for finding in findings)),
+            defect="; ".join(dict.fromkeys(_finding_line(finding) for finding in findings)),
             instruction=" ".join(dict.fromkeys(instruction(finding.code) for finding in findings)),
             form=f"==={plan.id}===\n{_FORMS[field]}\n===END===",
         )
@@ -111,7 +111,7 @@ _FORMS = {
 REWRITABLE = frozenset(_FORMS)
 
 
-def _told(finding: Finding) -> str:
+def _finding_line(finding: Finding) -> str:
     """The message of a finding with the words it is about."""
     words = f' ("{finding.text}")' if finding.text and len(finding.text) <= _QUOTED else ""
     return finding.message + words

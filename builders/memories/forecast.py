@@ -2,7 +2,7 @@
 
 The requests are those of the run; in place of an answer stands a text as long as Table 7 says the character's
 memories are, and in place of the contexts before it a window as full as it will be. Repairs are not
-foreseen. The estimate is ``models.estimate``'s.
+included. The estimate is ``models.estimate``'s.
 
     python -m builders.memories --char CHAR_04 --dry-run
 """
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from builders.memories.plan import targets
-from builders.memories.windows import BATCH, RECENT, Room, Window
+from builders.memories.windows import BATCH, RECENT, Window, WindowState
 from models.backends import BackendSettings
 from models.estimate import Estimate, estimate, say_estimate, total_cost
 from models.request import Chain
@@ -53,18 +53,18 @@ class Forecast:
 
 def forecast(windows: Sequence[Window], settings: BackendSettings) -> Forecast:
     """The forecast of some windows. Asks nothing, writes nothing."""
-    starts = [functools.partial(foreseen, window) for window in windows]
+    starts = [functools.partial(stand_in_chain, window) for window in windows]
     estimates = estimate(starts, settings, workers=1)
     return Forecast(sum(len(window.plans) for window in windows), len(windows), estimates)
 
 
-def foreseen(window: Window) -> Chain[None]:
+def stand_in_chain(window: Window) -> Chain[None]:
     """The chain of a window without a writer: the same requests, stand-ins for the answers."""
     answer = "x" * round(targets(window.character).length + _AROUND)
     for start in range(0, len(window.plans), BATCH):
-        room = Room(window, [_CONTEXT] * min(start, RECENT))
+        state = WindowState(window, [_CONTEXT] * min(start, RECENT))
         batch = [plan.id for plan in window.plans[start : start + BATCH]]
-        yield replace(room.make(batch, ""), compose=functools.partial(_repeated, answer, len(batch)))
+        yield replace(state.make(batch, ""), compose=functools.partial(_repeated, answer, len(batch)))
 
 
 def _repeated(answer: str, times: int) -> str:

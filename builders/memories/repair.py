@@ -24,8 +24,8 @@ from schemas.tables import Row
 
 ATTEMPTS = 3
 
-# Findings on these are mended by telling the episode anew.
-_TOLD_ANEW = {"ledger_refs": "content_full"}
+# Findings on these are repaired by rewriting the episode.
+_REWRITTEN_WITH = {"ledger_refs": "content_full"}
 _TOKENS = 2_500
 
 Audit = Callable[[Sequence[Row]], list[Finding]]
@@ -33,7 +33,7 @@ Rewrite = Callable[[Row, MemoryPlan, str, str, int], Any]
 
 
 @dataclass(frozen=True)
-class Desk:
+class RepairTools:
     """What repairing a window needs: the plans and prompts it was written to, the audits, and the offline writer.
 
     ``judge`` finds what is wrong with a row by itself, ``compare`` what is wrong with rows beside one another.
@@ -48,7 +48,7 @@ class Desk:
 
 
 @dataclass
-class Mended:
+class Repaired:
     """Rows after repair. ``found`` and ``repaired`` count defects by code; a defect is a code at a field of a row.
 
     ``open`` are the findings that stay, of any severity.
@@ -60,7 +60,7 @@ class Mended:
     open: list[Finding]
 
 
-def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
+def repair_rows(rows: Sequence[Row], tools: RepairTools) -> Chain[Repaired]:
     """Repair the rows of a window; requests go out in order of row and field."""
     by_id = {row["id"]: row for row in rows}
     alone: dict[str, list[Finding]] = {}
@@ -68,9 +68,9 @@ def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
     def audited(changed: Iterable[str]) -> list[Finding]:
         """All findings of the window's own rows; only those that changed are judged again."""
         alone.update({row_id: [] for row_id in changed})
-        for finding in desk.judge([by_id[row_id] for row_id in changed]):
+        for finding in tools.judge([by_id[row_id] for row_id in changed]):
             alone[finding.row_id].append(finding)
-        together = [finding for finding in desk.compare(list(by_id.values())) if finding.row_id in by_id]
+        together = [finding for finding in tools.compare(list(by_id.values())) if finding.row_id in by_id]
         return in_order([*together, *(finding for found in alone.values() for finding in found)])
 
     attempts: Counter[tuple[str, str, str]] = Counter()
@@ -81,11 +81,11 @@ def mend(rows: Sequence[Row], desk: Desk) -> Chain[Mended]:
             for code in {finding.code: None for finding in wrong}:
                 attempts[row_id, name, code] += 1
             attempt = max(attempts[row_id, name, finding.code] for finding in wrong)
-            by_id[row_id] = yield from _rewritten(by_id[row_id], name, wrong, attempt, desk)
+            by_id[row_id] = yield from _rewritten(by_id[row_id], name, wrong, attempt, tools)
         findings = audited(dict.fromkeys(row_id for row_id, _ in due))
         seen |= defects(findings)
-    mended = seen - defects(findings)
-    return Mended(list(by_id.values()), _by_code(seen), _by_code(mended), findings)
+    fixed = seen - defects(findings)
+    return Repaired(list(by_id.values()), _by_code(seen), _by_code(fixed), findings)
 
 
 def defects(findings: Sequence[Finding]) -> set[tuple[str, str, str]]:
@@ -100,7 +100,7 @@ def _by_code(found: set[tuple[str, str, str]]) -> Counter[str]:
 def _due(
     findings: Sequence[Finding], attempts: Mapping[tuple[str, str, str], int]
 ) -> dict[tuple[str, str], list[Finding]]:
-    """The errors to repair now, by row and field: those a rewriting can mend and that have attempts left."""
+    """The errors to repair now, by row and field: those a rewriting can fix and that have attempts left."""
     due: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         name = _field(finding)
@@ -112,22 +112,22 @@ def _due(
 
 def _field(finding: Finding) -> str:
     name = (finding.field or "").split(".")[0].split("[")[0]
-    return _TOLD_ANEW.get(name, name)
+    return _REWRITTEN_WITH.get(name, name)
 
 
-def _rewritten(row: Row, name: str, wrong: Sequence[Finding], attempt: int, desk: Desk) -> Chain[Row]:
+def _rewritten(row: Row, name: str, wrong: Sequence[Finding], attempt: int, tools: RepairTools) -> Chain[Row]:
     """The row with one field rewritten; as it was when no usable answer came."""
-    plan = desk.plans[row["id"]]
+    plan = tools.plans[row["id"]]
     fields = (name, "ledger_refs") if name == "content_full" else (name,)
-    told = desk.briefing.rewrite(plan, row, name, wrong)
+    briefing = tools.briefing.rewrite(plan, row, name, wrong)
     reply = yield Request(
-        id=f"{desk.name}/{row['id']}/{name}/{attempt}",
+        id=f"{tools.name}/{row['id']}/{name}/{attempt}",
         role="memory",
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=briefing.fixed,
+        prompt=briefing.prompt,
         prompt_id=f"{repair_prompt().id}@{repair_prompt().version}",
         prompt_digest=repair_prompt().digest,
-        compose=lambda: Blocks({row["id"]: {name: desk.rewrite(row, plan, name, wrong[0].code, attempt)}}),
+        compose=lambda: Blocks({row["id"]: {name: tools.rewrite(row, plan, name, wrong[0].code, attempt)}}),
         parse=functools.partial(parse, ids=(row["id"],), fields=fields),
         max_tokens=_TOKENS,
         rows=0,

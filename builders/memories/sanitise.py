@@ -1,7 +1,7 @@
 """Identifiers out of the text: ids become gender-neutral labels in every text field of a memory.
 
 HEART-BENCH 3.2, stage 3: an id carries the archetype in the published files, and any id in a narrative
-tells a model which rows belong together. Names and gendered words cannot be mended by putting a label in
+tells a model which rows belong together. Names and gendered words cannot be fixed by putting a label in
 their place without breaking the sentence; those the audits find (``identity.named``,
 ``identity.gendered``) and ``builders.memories.repair`` has rewritten.
 """

@@ -24,7 +24,7 @@ import orjson
 from builders.memories.briefing import Briefing, memory_prompt
 from builders.memories.delimited import FIELDS, Blocks, parse, without_last
 from builders.memories.plan import MemoryPlan
-from builders.memories.repair import Desk, Mended, mend
+from builders.memories.repair import Repaired, RepairTools, repair_rows
 from builders.memories.sanitise import sanitised
 from builders.memories.stages import memory_stage
 from builders.pipeline.provenance import built
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from builders.offline.memories import Writer
 
 BATCH = 3  # memories a request
-RECENT = 100  # contexts a request is told to keep away from (appendix B.3)
+RECENT = 100  # contexts a request asks to avoid (appendix B.3)
 
 _TOKENS = 2_000  # room for one memory in a reply
 _TEMPERATURE = 0.88  # the released generation script's
@@ -113,43 +113,48 @@ def read_part(window: Window) -> Part | None:
 def write_windows(windows: Sequence[Window]) -> Chain[int]:
     """The chain of some windows of one character, in order: they share the writer. Returns how many memories."""
     written = 0
-    desk: Writer | None = None
+    writer: Writer | None = None
     for window in windows:
-        room = Room(window, writer=desk)
-        written += yield from _write(room)
-        desk = room.writer if window.backend == "offline" else None
+        state = WindowState(window, writer=writer)
+        written += yield from _write(state)
+        writer = state.writer if window.backend == "offline" else None
     return written
 
 
 def write_window(window: Window) -> Chain[int]:
     """The chain of a window: writes its part and returns how many memories it has."""
-    return (yield from _write(Room(window)))
+    return (yield from _write(WindowState(window)))
 
 
-def _write(room: Room) -> Chain[int]:
-    window = room.window
-    pieces, failures = yield from ask_pieces([plan.id for plan in window.plans], room.make, room.keep, BATCH)
-    desk = Desk(
-        window.name, room.plans, room.briefing, room.judge, room.compare, lambda *asked: room.writer.rewrite(*asked)
+def _write(state: WindowState) -> Chain[int]:
+    window = state.window
+    pieces, failures = yield from ask_pieces([plan.id for plan in window.plans], state.make, state.usable_rows, BATCH)
+    tools = RepairTools(
+        window.name,
+        state.plans,
+        state.briefing,
+        state.judge,
+        state.compare,
+        lambda *asked: state.writer.rewrite(*asked),
     )
-    mended = yield from mend(list(pieces.values()), desk)
-    _save(window, mended, failures)
-    return len(mended.rows)
+    repaired = yield from repair_rows(list(pieces.values()), tools)
+    _save(window, repaired, failures)
+    return len(repaired.rows)
 
 
-def _save(window: Window, mended: Mended, failures: Sequence[Failure]) -> None:
+def _save(window: Window, repaired: Repaired, failures: Sequence[Failure]) -> None:
     part = {
         "digest": window.digest,
-        "found": dict(sorted(mended.found.items())),
-        "repaired": dict(sorted(mended.repaired.items())),
-        "open": [finding.as_dict() for finding in mended.open],
+        "found": dict(sorted(repaired.found.items())),
+        "repaired": dict(sorted(repaired.repaired.items())),
+        "open": [finding.as_dict() for finding in repaired.open],
         "failures": [asdict(failure) for failure in failures],
-        "rows": [sanitised(row, window.character["label"]) for row in mended.rows],
+        "rows": [sanitised(row, window.character["label"]) for row in repaired.rows],
     }
     write_whole(window.file, [orjson.dumps(part)])
 
 
-class Room:
+class WindowState:
     """The state of a window while it is written: what was asked, what came, which contexts are taken.
 
     ``contexts`` are taken already, beside those of the memories the stage has; ``writer`` is the character's
@@ -177,13 +182,13 @@ class Room:
     def make(self, ids: Sequence[str], reason: str) -> Request:
         """The request for some memories; ``reason`` says why they are asked for again."""
         plans = [self.plans[memory_id] for memory_id in ids]
-        told = self.briefing.write(plans, self._contexts[-RECENT:], reason)
+        briefing = self.briefing.write(plans, self._contexts[-RECENT:], reason)
         prompt = memory_prompt()
         self._asked = Request(
             id=f"{self.window.name}/{ids[0]}" + ("/again" if reason else ""),
             role="memory",
-            fixed=told.fixed,
-            prompt=told.prompt,
+            fixed=briefing.fixed,
+            prompt=briefing.prompt,
             prompt_id=f"{prompt.id}@{prompt.version}",
             prompt_digest=prompt.digest,
             compose=lambda: self._composed(plans),
@@ -203,7 +208,7 @@ class Room:
             taken.append(row["context"])
         return Blocks(good)
 
-    def keep(self, reply: Reply, ids: Sequence[str]) -> Kept[Row]:
+    def usable_rows(self, reply: Reply, ids: Sequence[str]) -> Kept[Row]:
         """The rows of a reply that can be used, and what is wrong with the others."""
         blocks = reply.answer if reply.status == "answered" else _rest(reply.text, ids)
         good: dict[str, Row] = {}

@@ -6,7 +6,7 @@ It is not data about people, and for narrative research one builds with a model.
 - ``memories``   the Writer: composes a memory from a plan, and rewrites one field of it
 - ``chronicle``  the memories of one character in order, each knowing what was told before
 - ``uses``       what has been told so far, counted
-- ``draft``      one memory in words: cut to length, and mended until nothing in it is worn
+- ``draft``      one memory in words: cut to length, and changed until nothing in it is overused
 - ``story``      its outline: which beats, in which order, by which lines
 - ``beats``      the lines a beat can be told with, and what fills their slots
 - ``scenes``     which scene a plan is told as

@@ -14,7 +14,7 @@ from audits.checks import rubin
 from audits.subjects import Subject
 from audits.text.passage import Passage
 from builders.memories.plan import MemoryPlan, targets
-from builders.offline.draft import LONGEST, SHORTEST, Draft, Told
+from builders.offline.draft import LONGEST, SHORTEST, Draft, Narrative
 from builders.offline.likeness import Likeness
 from builders.offline.scenes import Frame, Framer, count
 from builders.offline.uses import Uses
@@ -46,41 +46,41 @@ class Chronicle:
         self._framer = Framer(character, ledger, streams, self._uses)
         self._stage = ""
         self._likeness = Likeness()
-        self._told: list[Told] = []
+        self._narratives: list[Narrative] = []
         self._owed = 0.0
 
     def knows(self, plan: MemoryPlan) -> bool:
         """Whether a plan is one of this life."""
         return plan.id in self._plans and self._plans[plan.id][1] == plan
 
-    def told(self, plan: MemoryPlan) -> Told:
+    def narrative(self, plan: MemoryPlan) -> Narrative:
         """The memory of a plan of this life. Raises RequestError when the banks have no scene for it."""
         place, _ = self._plans[plan.id]
-        while len(self._told) <= place:
-            self._tell(len(self._told))
-        return self._told[place]
+        while len(self._narratives) <= place:
+            self._write_next(len(self._narratives))
+        return self._narratives[place]
 
-    def retold(self, plan: MemoryPlan, attempt: int) -> Told:
+    def other_narrative(self, plan: MemoryPlan, attempt: int) -> Narrative:
         """The same event told with other lines, in sentences that the whole life has room for.
 
         Another telling for each ``attempt``, from 1.
         """
-        self.told(self._order[-1])
-        frame = self.told(plan).frame
+        self.narrative(self._order[-1])
+        frame = self.narrative(plan).frame
         rng = self._streams.rng("again", plan.id, attempt)
         return Draft(frame, self._uses, rng, len(self._order), attempt).write(self._wanted(frame))
 
-    def _tell(self, place: int) -> None:
+    def _write_next(self, place: int) -> None:
         plan = self._order[place]
         if plan.stage != self._stage:
             self._stage, self._likeness = plan.stage, Likeness()
             self._uses.enter(plan.stage)
-        told = min(self._tellings(plan, place), key=lambda one: one[0])[1]
+        told = min(self._drafts(plan, place), key=lambda one: one[0])[1]
         self._owed += self._wanted(told.frame) - len(told.text)
-        self._told.append(told)
+        self._narratives.append(told)
         self._count(told, place)
 
-    def _tellings(self, plan: MemoryPlan, place: int) -> Iterator[tuple[tuple[int, float], Told]]:
+    def _drafts(self, plan: MemoryPlan, place: int) -> Iterator[tuple[tuple[int, float], Narrative]]:
         """Tellings of a plan, each with what it lacks and how like another memory it is, until one is good."""
         for skip in range(_WHOLE_TELLINGS):
             frame = self._framer.frame(plan, skip)
@@ -94,11 +94,11 @@ class Chronicle:
             if not lacking and (like < _LIKE or skip + 1 >= _TELLINGS):
                 return
 
-    def _count(self, told: Told, place: int) -> None:
+    def _count(self, told: Narrative, place: int) -> None:
         count(told.frame, self._uses)
         for line in told.lines:
             self._uses.use(line)
-        self._uses.told(told.sentences, place)
+        self._uses.count_sentences(told.sentences, place)
         self._likeness.add(told.frame.keys, told.text)
 
     def _wanted(self, frame: Frame) -> float:

@@ -1,4 +1,4 @@
-"""The words of one memory: the pieces of an outline told, cut to length, and mended until no sentence is worn.
+"""The words of one memory: the pieces of an outline told, cut to length, and changed until no sentence is overused.
 
 A sentence that stands in as many of the character's memories as it may is told in other words; where there
 are none, another line takes its place; where there is none of those either, it is left out. HEART-BENCH
@@ -36,7 +36,7 @@ _NEAR = 60
 
 
 @dataclass(frozen=True)
-class Told:
+class Narrative:
     """A memory in words: the facts of the ledger it mentions, and the lines and sentences it is made of."""
 
     frame: Frame
@@ -78,7 +78,7 @@ class Draft:
         self._fill = scope(frame, rng)
         self._outline = Outline(frame, uses, rng, place, skip)
         pieces = self._outline.pieces()
-        self._parts = [part for piece in pieces if piece.rank is None for part in self._told(piece)]
+        self._parts = [part for piece in pieces if piece.rank is None for part in self._parts_of(piece)]
         self._spare = sorted(
             (piece for piece in pieces if piece.rank is not None), key=lambda piece: -(piece.rank or 0)
         )
@@ -87,7 +87,7 @@ class Draft:
         self._chosen: list[Piece] = []
         self._renewed: set[str] = set()
 
-    def write(self, length: float) -> Told:
+    def write(self, length: float) -> Narrative:
         """The memory in about ``length`` characters."""
         self._fit(length)
         for left in reversed(range(_ROUNDS)):
@@ -99,16 +99,16 @@ class Draft:
             if not worn:
                 break
             for part in {id(part): part for part in worn}.values():
-                self._mend(part, anew=left > _LAST)
+                self._replace_overused(part, anew=left > _LAST)
         lines = tuple(dict.fromkeys(part.piece.line for part in self._parts))
-        return Told(self._frame, text, facts, lines, tuple(said))
+        return Narrative(self._frame, text, facts, lines, tuple(said))
 
     def _sentences(self, text: str) -> tuple[list[int], list[str]]:
         """Where the sentences of a text begin, and the sentences."""
         found = spans(text)
         return [start for start, _ in found], [text[start:end] for start, end in found]
 
-    def _told(self, piece: Piece) -> list[_Part]:
+    def _parts_of(self, piece: Piece) -> list[_Part]:
         """The parts of a piece; what could only be told in worn words, or says nothing, is left out."""
         parts = [_Part(piece, number, sentence, self._words(sentence)) for number, sentence in piece.sentences]
         fresh = [part for part in parts if part.text and not self._is_worn(part.text)]
@@ -142,7 +142,7 @@ class Draft:
             elif total + piece.size / 2 > length:
                 left.append(piece)
             else:
-                parts = self._told(piece)
+                parts = self._parts_of(piece)
                 total += sum(map(_size, parts))
                 self._name(piece.handles)
                 self._chosen.append(piece)
@@ -176,7 +176,7 @@ class Draft:
     def _adjusted(self, size: int, length: float) -> bool:
         """Whether something was added to or taken from a text too short or too long."""
         wanted = max(SHORTEST, length - _NEAR)
-        added = [part for piece in self._enough(wanted - size) for part in self._told(piece)]
+        added = [part for piece in self._enough(wanted - size) for part in self._parts_of(piece)]
         self._parts = sorted((*self._parts, *added), key=lambda part: part.order) if added else self._parts
         if size > LONGEST and self._chosen:
             self._remove(self._chosen[-1])
@@ -206,7 +206,7 @@ class Draft:
         """The part that the sentence at ``start`` begins in."""
         return self._parts[bisect_right([part.start for part in self._parts], start) - 1]
 
-    def _mend(self, part: _Part, anew: bool) -> None:
+    def _replace_overused(self, part: _Part, anew: bool) -> None:
         """Tell a worn part in other words, or ``anew``: by another line; or leave it out."""
         if anew and part.varied:
             part.text = self._words(part.sentence)
@@ -227,7 +227,7 @@ class Draft:
         """Another line in place of the one that ``piece`` is of."""
         kept = [part for part in self._parts if part.piece.line != piece.line]
         self._chosen = [each for each in self._chosen if each.line != piece.line]
-        told = [part for each in instead if each.rank is None for part in self._told(each)]
+        told = [part for each in instead if each.rank is None for part in self._parts_of(each)]
         self._spare = [*(each for each in instead if each.rank is not None), *self._spare]
         self._parts = sorted((*kept, *told), key=lambda part: part.order)
 

@@ -110,7 +110,7 @@ def check(path: Path) -> Checked:
         lines = [line for line in _shared(raw) if not line.short or "feel" not in line.where]
     elif path.stem in _SHARED:
         lines = _shared(raw)
-    if problems:  # lines that cannot be told are mended first
+    if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
     problems = [*made.problems, *_figures(made), *(thin for scene in told for thin in _thin(scene))]

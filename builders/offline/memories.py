@@ -58,18 +58,18 @@ class Writer:
 
         Raises RequestError when the banks have no scene for the plan.
         """
-        told = self._chronicle(plan).told(plan)
+        told = self._chronicle(plan).narrative(plan)
         frame = told.frame
         return {
             "id": plan.id,
             "timeline": f"{_stage_label(plan.stage)} ({plan.age})",
             "context": self._context(frame, taken),
-            "content_summary": self._said(frame, frame.scene.summary, "summary"),
+            "content_summary": self._rendered(frame, frame.scene.summary, "summary"),
             "content_full": told.text,
             "triggers": self._four(frame, frame.scene.triggers, "triggers"),
             "relevance_tags": self._tags(frame),
-            "psych_conclusion": self._said(frame, self._settled(frame, "conclusion"), "conclusion"),
-            "behavior_policy": self._said(frame, self._settled(frame, "policy"), "policy"),
+            "psych_conclusion": self._rendered(frame, self._conclusions(frame, "conclusion"), "conclusion"),
+            "behavior_policy": self._rendered(frame, self._conclusions(frame, "policy"), "policy"),
             "emotion_signature": self._emotion(frame),
             "character_id": plan.character_id,
             "age": plan.age,
@@ -82,15 +82,15 @@ class Writer:
     def rewrite(self, row: Row, plan: MemoryPlan, field: str, code: str, attempt: int) -> Any:
         """Another value for one field, about the same event; a new one for each ``attempt`` (from 1).
 
-        ``code`` is the finding to mend. Whatever it is, the answer is the same here: the field is drawn
+        ``code`` is the finding to fix. Whatever it is, the answer is the same here: the field is drawn
         again. A new ``content_full`` mentions the facts that ``row`` lists. Raises ValueError for a field
         that is not written here.
         """
         if field not in _FIELDS:
             raise ValueError(f"no such text field: {field}")
         if field == "content_full":
-            return self._retold(plan, row["ledger_refs"], _TRIES * attempt)
-        told = self._chronicle(plan).told(plan).frame
+            return self._other_text(plan, row["ledger_refs"], _TRIES * attempt)
+        told = self._chronicle(plan).narrative(plan).frame
         salt = _TRIES * attempt
         if field == "context":
             return self._context(told, {row["context"]}, salt)
@@ -102,10 +102,10 @@ class Writer:
             return self._four(told, told.scene.triggers, "triggers", salt)
         lines = {
             "content_summary": told.scene.summary,
-            "psych_conclusion": self._settled(told, "conclusion"),
-            "behavior_policy": self._settled(told, "policy"),
+            "psych_conclusion": self._conclusions(told, "conclusion"),
+            "behavior_policy": self._conclusions(told, "policy"),
         }
-        return self._said(told, lines[field], field, salt)
+        return self._rendered(told, lines[field], field, salt)
 
     def _chronicle(self, plan: MemoryPlan) -> Chronicle:
         """The life a plan belongs to, or one of its own."""
@@ -113,16 +113,16 @@ class Writer:
             self._life if self._life.knows(plan) else Chronicle(self._character, self._ledger, (plan,), self._streams)
         )
 
-    def _retold(self, plan: MemoryPlan, facts: Sequence[str], salt: int) -> str:
+    def _other_text(self, plan: MemoryPlan, facts: Sequence[str], salt: int) -> str:
         """Another telling, if possible one that mentions the same facts."""
         life = self._chronicle(plan)
         for more in range(_TRIES):
-            told = life.retold(plan, salt + more)
+            told = life.other_narrative(plan, salt + more)
             if sorted(told.facts) == list(facts):
                 break
         return told.text
 
-    def _said(self, told: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
+    def _rendered(self, told: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
         """One of some lines, in turns over the memories of a character, rendered for a short field."""
         rng = self._streams.rng(key, told.plan.id, salt)
         line = lines[self._order(key, len(lines))[(told.plan.number + salt) % len(lines)]]
@@ -136,7 +136,7 @@ class Writer:
             self._orders[key, size] = rng.sample(range(size), size)
         return self._orders[key, size]
 
-    def _settled(self, told: Frame, what: str) -> Sequence[str]:
+    def _conclusions(self, told: Frame, what: str) -> Sequence[str]:
         """What a memory settles: of the pattern it turns on, or, in plain life, of the voice in general."""
         return tuple(getattr(told.pattern or voice(told.archetype), what))
 
@@ -148,7 +148,7 @@ class Writer:
         for step in range(len(forms) * len(places) * 4):
             form = forms[(first + step) % len(forms)]
             place = places[(first + step // len(forms)) % len(places)]
-            said = self._said(told, (form.replace("{place}", place),), "context", salt + step)
+            said = self._rendered(told, (form.replace("{place}", place),), "context", salt + step)
             if said not in taken:
                 return said
         return f"{said} ({told.plan.age}, no. {told.plan.number})"
@@ -157,7 +157,7 @@ class Writer:
         rng = self._streams.rng(key, told.plan.id, salt)
         said: list[str] = []
         for word in rng.sample(list(words), len(words)):
-            text = self._said(told, (word,), key, salt)
+            text = self._rendered(told, (word,), key, salt)
             if text not in said:
                 said.append(text)
         return said[:4]

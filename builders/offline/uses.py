@@ -49,7 +49,7 @@ class Uses:
         self._in_life[key] += 1
         self._in_stage[key] += 1
 
-    def told(self, sentences: Sequence[str], place: int) -> None:
+    def count_sentences(self, sentences: Sequence[str], place: int) -> None:
         """Count the sentences of a memory; the first opens it."""
         for sentence in dict.fromkeys(sentences):
             self._sentences.setdefault(sentence, []).append(place)
