@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from audits.patterns.criteria import Criterion, criteria
+from audits.tables import audited, of_record
 from schemas.errors import unknown
 from schemas.generated import command
+from schemas.tables import Table
 
 FILE = Path("docs/codes.md")
 
@@ -28,9 +30,14 @@ _HERE = Path(__file__).parent
 _FILES = (
     *sorted(f"rules/{path.name}" for path in (_HERE / "rules").glob("*.toml")),
     "shortcuts/shortcuts.toml",
+    "checks/dialogues.toml",
+    "checks/priors.toml",
+    "checks/profiles.toml",
     "checks/users.toml",
 )
-_TABLE_OF = {"shortcuts": "mcqs"}
+
+ANY_TABLE = "any table"
+"""Where the page lists the codes of general audits."""
 
 _HEAD = """# Finding codes
 
@@ -53,15 +60,17 @@ hits = ["Years later I knew why she had left.", "…"]
 misses = ["The vet came years later, in the story she read us.", "…"]
 ```
 
+- Patterns are for phrases that are wrong wherever they stand. For other ways of saying a thing add labelled cases to
+  `tests/cases/audits` and fit the linear model again (`python -m perf.sentence_model`).
 - One expression a line, in the language of Python's `re`. It sees text in lower case, with straight apostrophes and
-  single spaces, a sentence at a time, and every match has to contain three letters in a row that are always the same.
+  single spaces, a sentence at a time. Sentences that the linear model rules out are passed over.
 - `{gap}` is up to 80 characters of the sentence, `{few}` up to 30, `{clause}` up to 60 without a comma; other names in
   braces stand in the file's `[parts]`. `unless` is what excuses a match that it stands right before, `unless_after`
   right after.
-- `voice` (of the file, or of a pattern) says whose words count: `narrator` is what stands outside quotation marks; the
-  others are in `audits/patterns/criteria.py`.
-- At least 25 `hits`, which the pattern has to find, and 25 `misses`, which no pattern of the file may find: most of
-  them innocent sentences with the same words.
+- `voice` (of the file, or of a pattern) says where a match counts: `narrator` outside quotation marks, `speech` inside,
+  or `any`. `words` are for codes that the linear model does not know: a text with none of them is passed over.
+- `hits`, which the pattern has to find, and `misses`, which no pattern of the file may find: most of them innocent
+  sentences with the same words. Five of each in a file of your own.
 
 `python -m pytest tests/test_audits_patterns.py -k CODE` runs every sentence; `python -m audits.codes` renews this page.
 """
@@ -71,16 +80,20 @@ misses = ["The vet came years later, in the story she read us.", "…"]
 class Code:
     """A code of a table: severity, rule and source, and examples that are findings or are not.
 
-    An example is a text, or the fields that are changed in a sound row.
+    ``audit`` is the audit that raises it. An example is a text, or the fields that are changed in a sound
+    row (of a code of any table: a sound memory). The span of a ``stretch`` is a part of the field that the
+    finding is about, and not the words at fault.
     """
 
     code: str
     table: str
+    audit: str
     severity: str
     rule: str
     source: str
     hits: tuple[Any, ...]
     misses: tuple[Any, ...]
+    stretch: bool
 
 
 @functools.cache
@@ -89,42 +102,55 @@ def computed() -> tuple[Code, ...]:
     found: list[Code] = []
     for path in [_HERE / file for file in _FILES]:
         document = tomllib.loads(path.read_text("utf-8"))
-        table = document.get("table", _TABLE_OF.get(path.stem, path.stem))
-        found += [_code(entry, table) for entry in document.get("codes", ())]
+        found += [
+            _code({"audit": document.get("audit", document["table"]), **entry}, document["table"])
+            for entry in document["codes"]
+        ]
     return tuple(found)
 
 
 def _code(entry: Mapping[str, Any], table: str) -> Code:
     return Code(
         entry["code"],
-        entry.get("table", table),
+        table,
+        entry["audit"],
         entry["severity"],
         entry["rule"],
         entry["source"],
         tuple(entry.get("hits", ())),
         tuple(entry.get("misses", ())),
+        entry.get("stretch", False),
     )
 
 
-def codes(table: str) -> tuple[str, ...]:
+def codes(table: Table | str) -> tuple[str, ...]:
     """The codes that audits of a table raise, in order."""
-    ruled = {code.code for code in computed() if code.table == table}
-    return tuple(sorted(ruled | {c.code for c in criteria().values() if c.table == table}))
+    chosen = audited(table)
+    found = {code.code for code in computed() if code.audit in chosen.audits}
+    if "patterns" in chosen.audits or of_record(chosen):
+        found |= {criterion.code for criterion in criteria().values() if criterion.table == chosen.record}
+    return tuple(sorted(found))
 
 
-def select(table: str, only: Collection[str] | None) -> frozenset[str]:
-    """The codes wanted: all, or those named singly or by family ("perspective").
+@functools.cache
+def stretches() -> frozenset[str]:
+    """The codes whose spans are stretches of a field."""
+    return frozenset(code.code for code in computed() if code.stretch)
+
+
+def select(table: Table | str, only: Collection[str] | None, own: Collection[str] = ()) -> frozenset[str]:
+    """The codes wanted: all, or those named singly or by family ("perspective"); ``own`` are a user's own codes.
 
     Raises RequestError for one that no audit of the table raises.
     """
-    known = codes(table)
+    known = (*codes(table), *own)
     if only is None:
         return frozenset(known)
     wanted: set[str] = set()
     for name in only:
         named = {code for code in known if name.removesuffix(".*") in (code, code.split(".")[0])}
         if not named:
-            raise unknown("finding code", name, known, f"audits of {table}")
+            raise unknown("finding code", name, known, f"audits of {audited(table).name}")
         wanted |= named
     return frozenset(wanted)
 
@@ -135,7 +161,8 @@ def document() -> str:
     tables = sorted({code.table for code in computed()} | {c.table for c in criteria().values()})
     for table in tables:
         lines.append(f"## {table}\n")
-        for code in sorted({c.code for c in computed() if c.table == table} | set(codes(table))):
+        own = {code.code for code in computed() if code.table == table}
+        for code in sorted(own | {criterion.code for criterion in criteria().values() if criterion.table == table}):
             lines += _section(table, code)
     return "\n".join(lines).rstrip() + "\n"
 

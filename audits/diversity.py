@@ -29,9 +29,10 @@ from dataclasses import asdict, dataclass
 from audits.columns import Column, column
 from audits.own_rows import add_rows, rows_of
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.sources import add_source
-from schemas.tables import Row, benchmark
+from schemas.tables import Row
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ORDERS = (1, 2, 3, 4)
@@ -155,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_source(made)
     add_rows(made)
-    made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
+    command.add_benchmark(made)
     made.add_argument("--table", required=True, metavar="T", help="table")
     made.add_argument("--field", required=True, metavar="PATH", help="text column, dotted, through lists as well")
     made.add_argument(

@@ -23,10 +23,12 @@ from audits.checks import users as profiles
 from audits.columns import Column, column, columns
 from audits.own_rows import add_rows, beside, rows_of
 from audits.report import one_line
+from audits.tables import of_record
 from schemas import command
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.sources import add_source
-from schemas.tables import Row, Table, benchmark
+from schemas.tables import Row, Table
 
 _WIDTH = 12  # values shown of a column
 _LONGEST = 40  # characters shown of a value
@@ -107,8 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_source(made)
     add_rows(made)
-    made.add_argument("--benchmark", required=True, metavar="NAME", help="benchmark")
-    made.add_argument("--table", required=True, metavar="T", help="table; users: a row a preference type")
+    command.add_benchmark(made)
+    made.add_argument("--table", required=True, metavar="T", help="table; of users: a row a preference type")
     made.add_argument(
         "--column", metavar="PATH", help="one column, dotted (default: users' preferences, or all of a closed list)"
     )
@@ -117,29 +119,31 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     table = benchmark(arguments.benchmark).table(arguments.table)
-    by_preference = table.name == "users" and arguments.column is None
-    asked = [] if by_preference else _columns(table, arguments.column)
-    rows = rows_of(arguments, table.name)
-    quiet = arguments.quiet or arguments.json
-    if by_preference:
-        menu = beside(arguments, "preferences")
+    of_preferences = arguments.column is None and profiles in of_record(table)
+    asked = [] if of_preferences else _columns(table, arguments.column)
+    rows, measured, skipped = rows_of(arguments, table.name), [], []
+    if len(rows) < 2 and arguments.column is None:
+        skipped.append("evenness is a measure of several rows, and there is one")
+    elif of_preferences:
+        menu = [row for name in table.reads for row in beside(arguments, name)]
         measured = preferences(rows, menu)
         if not menu:
-            mend = "name a --workspace or --release that has them"
-            command.say(f"skipped: no preferences to tell what was on offer; {mend}", quiet=quiet)
+            fix = "name a --workspace or --release that has them"
+            skipped.append(f"possible values not counted: no {' or '.join(table.reads)}; {fix}")
     else:
         measured = [spread(rows, each) for each in asked]
     if arguments.json:
-        command.print_json(
-            {"benchmark": arguments.benchmark, "table": table.name, "items": len(rows), "rows": measured}
-        )
-    if not quiet:
+        document = {"benchmark": arguments.benchmark, "table": table.name, "items": len(rows), "rows": measured}
+        command.print_json({**document, "skipped": skipped})
+    elif not arguments.quiet:
         _show(measured, len(rows), table.name)
+    for line in skipped:
+        command.say(f"skipped: {line}", quiet=arguments.quiet or arguments.json)
     return command.DONE
 
 
 def _columns(table: Table, path: str | None) -> list[Column]:
-    """The column asked for, or all that come from a closed list; provenance tells nothing of the text."""
+    """The column asked for, or all that come from a closed list; provenance says nothing of the text."""
     if path is not None:
         return [column(path, table.schema)]
     found = [

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from audits.checks.memories import KEY, NARRATIVE, age_of
-from audits.checks.rubin import has_dialogue
+from audits.checks.pattern_criteria import MODEL, read_like
+from audits.checks.rubin import has_dialogue, signs
 from audits.patterns.criteria import criteria
-from audits.patterns.matcher import Matcher
+from audits.patterns.matcher import matches
 from audits.subjects import Subject, at_row, at_words, subjects
-from audits.text.quotations import Quotations
+from audits.text.passage import Passage
 from models import prompts
 from models.remedies import ask
 from models.request import Chain, Reply, Request
@@ -170,27 +171,22 @@ def _composed(name: str, text: str, age: int | None) -> Any:
     if name == "rubin":
         return _composed_rubin(text)
     grown = age is None or age > _CHILD
-    codes = [f"{name}.{each}" for each in _CRITERIA[name] if not (grown and each == "adult")]
-    matches = _matcher(tuple(codes)).scan([text])
-    return {
-        "defects": [
-            {"criterion": m.code.split(".")[1], "words": text[m.start : m.end], "reason": m.name} for m in matches
-        ]
-    }
+    passage = Passage(text)
+    defects: list[Mapping[str, str]] = []
+    for each in (each for each in _CRITERIA[name] if not (grown and each == "adult")):
+        code = f"{name}.{each}"
+        found = [((match.start, match.end), match.name) for match in matches(criteria()[code], passage)]
+        found += [(span, MODEL) for span, _ in read_like(code, passage, [span for span, _ in found])]
+        defects += [{"criterion": each, "words": text[slice(*span)], "reason": why} for span, why in found]
+    return {"defects": defects}
 
 
 def _composed_rubin(text: str) -> Any:
-    quoted = Quotations(text)
-    signs = {code: c for code, c in criteria().items() if code.startswith("rubin.")}
-    needed = {code: (c.at_least or 1, c.from_share) for code, c in signs.items()}
-    counted = _matcher(tuple(signs)).count([quoted], needed)[0]
-    told = {code.split(".")[1]: counted[code] >= needed[code][0] for code in signs} | {"dialogue": has_dialogue(quoted)}
+    passage = Passage(text)
+    known = {code: c for code, c in criteria().items() if code.startswith("rubin.")}
+    told = {code.split(".")[1]: signs(c, passage) >= (c.at_least or 1) for code, c in known.items()}
+    told["dialogue"] = has_dialogue(passage)
     return {name: {"present": told[name], "words": ""} for name in term_ids("rubin_dimensions")}
-
-
-@functools.cache
-def _matcher(codes: tuple[str, ...]) -> Matcher:
-    return Matcher([criteria()[code] for code in codes])
 
 
 def findings(judged: Sequence[Judged], known: Sequence[Finding]) -> Iterator[Finding]:

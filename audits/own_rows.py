@@ -9,8 +9,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from audits.subjects import Subject, at_row
 from schemas.errors import RequestError
-from schemas.rows import read_jsonl
+from schemas.findings import Finding
+from schemas.rows import lines_jsonl, read_jsonl
 from schemas.sources import source
 from schemas.tables import Row
 
@@ -23,13 +25,24 @@ def add_rows(made: argparse.ArgumentParser) -> None:
 
 
 def rows_of(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
-    """The rows of the file, or of the table. Raises RequestError where there are none in the file."""
+    """The rows of the file, or of the table. Raises RequestError where there are none, or a line is no row."""
     if arguments.rows is None:
         return list(source(arguments).rows(table))
-    rows = list(read_jsonl(arguments.rows))
-    if not rows:
-        raise RequestError("no rows", arguments.rows, expected="one JSON object a line")
-    return rows
+    return _some(list(read_jsonl(arguments.rows)), arguments.rows)
+
+
+def readable_rows(path: Path, table: str) -> tuple[Sequence[Row], list[Finding]]:
+    """The rows of a file, and ``format.line`` for each line that is none. Raises RequestError where all are."""
+    rows: list[Row] = []
+    broken: list[tuple[int, RequestError]] = []
+    for number, row in lines_jsonl(path):
+        if isinstance(row, RequestError):
+            broken.append((number, row))
+        else:
+            rows.append(row)
+    if broken and not rows:
+        raise broken[0][1]
+    return _some(rows, path), [_broken(table, number, error) for number, error in broken]
 
 
 def beside(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
@@ -38,3 +51,14 @@ def beside(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
         return list(source(arguments).rows(table))
     named = arguments.workspace is not None or arguments.release is not None
     return source(arguments).if_any(table) if named else ()
+
+
+def _some(rows: Sequence[Row], path: Path) -> Sequence[Row]:
+    if not rows:
+        raise RequestError("no rows", path, expected="one JSON object a line")
+    return rows
+
+
+def _broken(table: str, number: int, error: RequestError) -> Finding:
+    message = f"{error.what}, expected {error.expected}: the line is left out"
+    return at_row(Subject(table, f"line {number}", {}), "format.line", "error", message)

@@ -7,63 +7,58 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.subjects import TEXT_OF, counted, subjects
+from audits.subjects import WHOLE_TABLE, counted, subjects
 from schemas.findings import Finding
-from schemas.tables import Row, record_schema
+from schemas.tables import Row, Table
 
 SHOWN = 5
-"""Findings shown of each code; the count is always told."""
+"""Findings shown of each code; the count is always given."""
 
 _AROUND = 40
 _MOST_COLUMNS = 12
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
-def lines(findings: Sequence[Finding], rows: Mapping[str, Row], total: int, table: str) -> Iterator[str]:
+def lines(findings: Sequence[Finding], rows: Sequence[Row], table: Table) -> Iterator[str]:
     """A report: codes from errors to notes, the first few findings of each, and the totals."""
+    named = by_id(rows, table)
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
     for code in sorted(by_code, key=lambda code: (min(_ORDER[f.severity] for f in by_code[code]), code)):
         those = by_code[code]
-        in_rows = len({finding.row_id for finding in those})
-        yield f"{code}  {those[0].severity}, {counted(len(those), 'finding')} in {counted(in_rows, 'row')}"
+        worst = min((finding.severity for finding in those), key=lambda severity: _ORDER[severity])
+        in_rows = {finding.row_id for finding in those} - {WHOLE_TABLE}
+        where = f" in {counted(len(in_rows), 'row')}" if in_rows else ""
+        yield f"{code}  {worst}, {counted(len(those), 'finding')}{where}"
         yield f"  {those[0].source}"
         for finding in those[:SHOWN]:
-            yield f"  {_line(finding, rows)}"
+            yield f"  {_line(finding, named)}"
         if len(those) > SHOWN:
-            yield f"  … {len(those) - SHOWN:,} more; --json has them all"
+            yield f"  … {len(those) - SHOWN:,} more; --json lists all of them"
         if code == "format.missing":
-            yield from _alien(those, rows, table)
+            yield from _alien(those, rows, named, table)
         yield ""
-    yield from _nameless(findings, table)
-    yield _summary(findings, total, table)
-
-
-def _alien(missing: Sequence[Finding], rows: Mapping[str, Row], table: str) -> Iterator[str]:
-    """The columns that rows without their text have instead: one of them may well be it."""
-    field = TEXT_OF.get(table)
-    ids = {finding.row_id for finding in missing if finding.field == field}
-    known = record_schema(table)["properties"]
-    odd = list(dict.fromkeys(str(name) for row_id in ids for name in rows.get(row_id, ()) if name not in known))
-    if odd:
-        named = ", ".join(repr(one_line(name, _AROUND)) for name in sorted(odd)[:_MOST_COLUMNS])
-        more = f" and {len(odd) - _MOST_COLUMNS:,} more" if len(odd) > _MOST_COLUMNS else ""
-        yield f"  unknown columns: {named}{more}. The text is read from {field}: rename the column that holds it"
-
-
-def _nameless(findings: Sequence[Finding], table: str) -> Iterator[str]:
-    from audits import keys
-
     if any(finding.row_id.startswith("#") for finding in findings):
-        yield f"Rows without {' or '.join(keys(table))} go by their place: #1 is the first row of the table"
+        yield f"Rows without {' or '.join(table.key)} are named by their place: #1 is the first row of the table"
+    yield _summary(findings, len(rows), table.name)
 
 
-def by_id(table: str, rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The rows by the ids that findings name them with; an id that two rows carry tells neither."""
-    from audits import keys
+def _alien(missing: Sequence[Finding], rows: Sequence[Row], named: Mapping[str, Row], table: Table) -> Iterator[str]:
+    """The columns that rows without their text have instead: one of them may well be it."""
+    ids = {finding.row_id for finding in missing if finding.field == table.text}
+    without = rows if WHOLE_TABLE in ids else [named.get(row_id, {}) for row_id in ids]
+    known = table.schema["properties"]
+    odd = sorted({str(name) for row in without for name in row if name not in known})
+    if odd:
+        shown = ", ".join(repr(one_line(name, _AROUND)) for name in odd[:_MOST_COLUMNS])
+        more = f" and {len(odd) - _MOST_COLUMNS:,} more" if len(odd) > _MOST_COLUMNS else ""
+        yield f"  unknown columns: {shown}{more}. The text is read from {table.text}: rename the column that holds it"
 
-    read = subjects(table, keys(table), rows, 0)
+
+def by_id(rows: Sequence[Row], table: Table) -> Mapping[str, Row]:
+    """The rows by the ids that findings name them with, without those whose id another row has too."""
+    read = subjects(table.record, table.key, rows, 0)
     times = Counter(subject.id for subject in read)
     return {subject.id: dict(subject.row) for subject in read if times[subject.id] == 1}
 
@@ -71,15 +66,16 @@ def by_id(table: str, rows: Sequence[Row]) -> Mapping[str, Row]:
 def _line(finding: Finding, rows: Mapping[str, Row]) -> str:
     where = _flat(f"{finding.row_id} {finding.field}" if finding.field else finding.row_id)
     words = _context(finding, rows) or _offending(finding)
-    return f"{where}: {words + '  ' if words else ''}{finding.message}"
+    also = f" (also {', '.join(finding.also)})" if finding.also else ""
+    return f"{where}: {words + '  ' if words else ''}{finding.message}{also}"
 
 
 def _offending(finding: Finding) -> str:
-    """What offends, where no words in a text do and the message or the row's id does not tell it anyway."""
+    """What offends, where no words in a text do and neither the message nor the row's id says it anyway."""
     text = finding.text or ""
     number = f"{int(text):,}" if text.isascii() and text.isdigit() else text
-    told = text == finding.row_id or re.search(rf"(?<!\w){re.escape(number)}(?!\w)", finding.message)
-    return "" if told else one_line(text)
+    said = text == finding.row_id or re.search(rf"(?<!\w){re.escape(number)}(?!\w)", finding.message)
+    return "" if said else one_line(text)
 
 
 def _context(finding: Finding, rows: Mapping[str, Row]) -> str:
@@ -114,9 +110,9 @@ def _flat(text: str) -> str:
 
 
 def _summary(findings: Sequence[Finding], total: int, table: str) -> str:
-    counts = {kind: sum(1 for f in findings if f.severity == kind) for kind in _ORDER}
     if not findings:
         return f"{counted(total, 'row')} of {table}: nothing found"
-    told = ", ".join(counted(count, kind) for kind, count in counts.items() if count)
-    bad = len({finding.row_id for finding in findings if finding.severity != "note"})
-    return f"{counted(total, 'row')} of {table}: {told}; {counted(bad, 'row')} to mend. Codes: docs/codes.md"
+    counts = Counter(str(finding.severity) for finding in findings)
+    shown = ", ".join(counted(counts[kind], kind) for kind in _ORDER if counts[kind])
+    bad = len({finding.row_id for finding in findings if finding.severity != "note"} - {WHOLE_TABLE})
+    return f"{counted(total, 'row')} of {table}: {shown}; {counted(bad, 'row')} to fix. Codes: docs/codes.md"

@@ -16,15 +16,15 @@ from schemas.tables import Row
 
 OURS = "Anamnesis"
 
-TEXT_OF = {"decisions": "final_decision", "memories": "content_full", "scenarios": "context_text"}
-"""The field of a table that is read before all others: its language is the row's."""
+WHOLE_TABLE = "*"
+"""The row id of findings about all rows together."""
 
 _SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A row, the table and id that its findings name, and its place in the table, from 1 on (0: not told)."""
+    """A row, its record, the id that its findings name, and its place in the table, from 1 on (0: unknown)."""
 
     table: str
     id: str
@@ -59,7 +59,8 @@ def subjects(table: str, key: Sequence[str], rows: Sequence[Row], first: int) ->
 
 def _row_id(row: Row, key: Sequence[str], number: int) -> str:
     values = [row.get(column) for column in key]
-    return "/".join(map(str, values)) if all(isinstance(v, str | int) and v != "" for v in values) else f"#{number}"
+    named = all(isinstance(value, str | int) and value != "" for value in values)
+    return printable("/".join(map(str, values))) if named else f"#{number}"
 
 
 def at_words(
@@ -74,7 +75,7 @@ def at_words(
     """A finding that points at words of a text field; without a ``source`` it is that of the code."""
     words = printable(subject.text(field)[span[0] : span[1]])
     whose = source or source_of(subject.table, code)
-    return Finding(code, subject.table, subject.id, field, severity, span, words, message, whose)
+    return Finding(code, subject.table, subject.id, printable(field), severity, span, words, printable(message), whose)
 
 
 def at_row(
@@ -89,18 +90,19 @@ def at_row(
     """A finding about a row or a whole field; ``value`` is what offends, ``source`` as for ``at_words``."""
     shown = None if value is None else printable(str(value))[:_SHOWN]
     whose = source or source_of(subject.table, code)
-    return Finding(code, subject.table, subject.id, field, severity, None, shown, message, whose)
+    where = field and printable(field)
+    return Finding(code, subject.table, subject.id, where, severity, None, shown, printable(message), whose)
 
 
 @functools.cache
 def source_of(table: str, code: str) -> str:
     """Whose rule a code of a table is, as ``docs/codes.md`` has it; our own where no file defines the code."""
-    from audits.codes import computed
+    from audits.codes import ANY_TABLE, computed
     from audits.patterns.criteria import criteria
 
-    of_rules = {each.code: each.source for each in computed() if each.table == table}
     of_patterns = {each.code: each.source for each in criteria().values() if each.table == table}
-    return {**of_patterns, **of_rules}.get(code, OURS)
+    of_any, of_rules = ({each.code: each.source for each in computed() if each.table == t} for t in (ANY_TABLE, table))
+    return {**of_any, **of_patterns, **of_rules}.get(code, OURS)
 
 
 def printable(words: str) -> str:
@@ -108,6 +110,6 @@ def printable(words: str) -> str:
     return words.encode("utf-8", "replace").decode() if not words.isascii() else words
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """A number and what it counts: "1 sentence", "2,000 characters"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -12,17 +12,20 @@ age. A block list can add pairs:
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from builders.pipeline.staleness import Outcome, as_record, made_from, told
-from builders.pipeline.staleness import settle as settle_table
-from schemas.command import DONE, parser, print_json, run, say
+from builders.pipeline.command import StepCommand
+from builders.pipeline.run import Done, Option, Run
+from builders.pipeline.staleness import inputs_digest, write_if_stale
 from schemas.errors import RequestError, unknown
 from schemas.tables import Row
-from schemas.workspace import Workspace
+
+READS = ("characters", "ledgers", "scenarios")
+MAKES = ("exclusions",)
+BLOCK = Option("--block", "further pairs to exclude: character_id,scenario_id,reason", read=Path, metavar="FILE.csv")
+OPTIONS = (BLOCK,)
 
 _COLUMNS = ("character_id", "scenario_id", "reason")
 
@@ -94,7 +97,7 @@ def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> 
     except UnicodeDecodeError:
         raise RequestError("file in another encoding", path, expected="UTF-8", mend="Save it as UTF-8") from None
     except csv.Error as error:
-        raise RequestError("malformed CSV", path, expected=str(error), mend="Mend it") from None
+        raise RequestError("malformed CSV", path, expected=str(error), mend="Correct it") from None
     if not set(_COLUMNS) <= set(columns):
         expected = f"columns {', '.join(_COLUMNS)}"
         raise RequestError("block list without its columns", path, expected=expected, mend="Add a header line")
@@ -108,13 +111,13 @@ def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> 
     return rows
 
 
-def settle(space: Workspace, block: Path | None, fresh: bool) -> Outcome:
+def build(run: Run) -> Done:
     """Bring the table up to date."""
-    tables = ("characters", "ledgers", "scenarios")
-    made_from(space, tables)  # names a table that is missing
+    space, block = run.space, BLOCK.of(run)
+    inputs_digest(space, READS)  # names a table that is missing
     characters, scenarios = list(space.rows("characters")), list(space.rows("scenarios"))
     named = blocked(block, [c["character_id"] for c in characters], [s["id"] for s in scenarios]) if block else []
-    digest = made_from(space, tables, block=named)
+    digest = inputs_digest(space, READS, block=named)
 
     def make() -> list[Row]:
         found = exclusions(scenarios, list(space.rows("ledgers")), characters)
@@ -123,35 +126,26 @@ def settle(space: Workspace, block: Path | None, fresh: bool) -> Outcome:
             pairs.setdefault((row["character_id"], row["scenario_id"]), row)
         return list(pairs.values())
 
-    return settle_table(space, "exclusions", digest, make, fresh)
+    return Done([write_if_stale(space, "exclusions", digest, make, run.fresh)])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Find the pairs that cannot be; see ``--help``."""
-    made = parser(
-        "builders.compatibility",
+    return StepCommand(
+        "compatibility",
         "Exclude pairs of character and scenario that contradict the life ledger.",
         "python -m builders.compatibility --block blocked.csv",
-    )
-    made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
-    made.add_argument("--block", type=Path, metavar="FILE.csv", help="further pairs: character_id,scenario_id,reason")
-    made.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
-    return run(_command, made, argv)
+        build,
+        OPTIONS,
+        asks=False,
+        document=lambda run: {"exclusions": list(run.space.rows("exclusions"))},
+        lines=_lines,
+    ).main(argv)
 
 
-def _command(parsed: argparse.Namespace) -> int:
-    space = Workspace(parsed.workspace, parsed.benchmark)
-    with space.lock():
-        outcome = settle(space, parsed.block, parsed.fresh)
-    rows = list(space.rows("exclusions"))
-    if parsed.json:
-        print_json({"outcomes": as_record([outcome]), "exclusions": rows})
-        return DONE
-    for line in told([outcome]):
-        say(line, quiet=parsed.quiet)
-    for row in rows:
-        say(f"    {row['character_id']} {row['scenario_id']:<28} {row['reason']}", quiet=parsed.quiet)
-    return DONE
+def _lines(run: Run) -> list[str]:
+    rows = run.space.rows("exclusions")
+    return [f"    {row['character_id']} {row['scenario_id']:<28} {row['reason']}" for row in rows]
 
 
 if __name__ == "__main__":

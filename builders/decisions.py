@@ -10,26 +10,30 @@ then its row says so.
 
 from __future__ import annotations
 
-import argparse
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from builders import personas
+from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import built
-from builders.pipeline.staleness import Outcome, as_record, keep, made_from, made_from_file, standing, told
-from builders.scenarios.blueprints import Blueprint, load_blueprints
+from builders.pipeline.run import Done, Run
+from builders.pipeline.staleness import current_outcome, digest_with_file, inputs_digest, write_built
+from builders.pipeline.streams import Streams
+from builders.scenarios.blueprints import BLUEPRINTS, Blueprint, load_blueprints
 from builders.scenarios.situations import memory_line, scenario_text
-from models.backends import BackendSettings, add_backend_arguments, backend_settings
 from models.backends import run as run_chains
 from models.prompts import load
-from models.remedies import Failure, ask, failure, write_failures
+from models.remedies import Failure, ask, failure
 from models.request import Chain, Request
-from schemas.command import DONE, MACHINE_FAILED, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.tables import Row
 from schemas.workspace import Workspace
+
+READS = ("characters", "scenarios", "memories", "activations")
+MAKES = ("decisions",)
+OPTIONS = (BLUEPRINTS,)
 
 PROMPT = Path(__file__).parent / "prompts" / "decide.md"
 
@@ -43,17 +47,17 @@ def of_character(
     character: Row,
     situations: Sequence[tuple[Row, Sequence[Row]]],
     blueprints: Mapping[str, Blueprint],
-    seed: int,
+    streams: Streams,
     backend: str,
 ) -> Chain[Found]:
     """The chain of one character: a decision for each scenario with its activated memories in order of rank."""
     rows: list[Row] = []
     failures: list[Failure] = []
     for scenario, memories in situations:
-        request = _request(character, scenario, memories, blueprints, seed)
+        request = _request(character, scenario, memories, blueprints, streams)
         reply = yield from ask(request, check=functools.partial(_wrong, character, scenario))
         if reply.status == "answered":
-            rows.append(_row(character, scenario, reply.answer, built(request, reply, seed, backend)))
+            rows.append(_row(character, scenario, reply.answer, built(request, reply, streams.seed, backend)))
         else:
             failures.append(failure(request, reply))
     return rows, failures
@@ -81,7 +85,7 @@ def _wrong(character: Row, scenario: Row, answer: Row) -> str | None:
 
 
 def _request(
-    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], seed: int
+    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], streams: Streams
 ) -> Request:
     prompt = load(PROMPT)
     rendered = prompt.render(
@@ -95,13 +99,13 @@ def _request(
         memories="\n".join(memory_line(m) for m in sorted(memories, key=lambda m: (m["age"], m["id"]))) or "nothing",
     )
     return Request(
-        id=f"heart/decisions/{character['character_id']}/{scenario['id']}",
+        id=f"{streams.benchmark}/decisions/{character['character_id']}/{scenario['id']}",
         role="decide",
         fixed=rendered.fixed,
         prompt=rendered.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
-        compose=functools.partial(_composed, character, scenario, memories, blueprints, seed),
+        compose=functools.partial(_composed, character, scenario, memories, blueprints, streams),
         schema={
             "type": "object",
             "additionalProperties": False,
@@ -114,43 +118,38 @@ def _request(
 
 
 def _composed(
-    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], seed: int
+    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], streams: Streams
 ) -> Row:
     from builders.offline.decisions import decide
 
     if scenario["id"] not in blueprints:
         mend = "Add one with --blueprints, or use --backend messages"
         raise RequestError("scenario without a blueprint", "scenarios", row=scenario["id"], mend=mend)
-    return decide(character, scenario, blueprints[scenario["id"]], memories, seed)
+    return decide(character, scenario, blueprints[scenario["id"]], memories, streams)
 
 
-def settle(
-    space: Workspace,
-    characters: Sequence[Row],
-    extra: Path | None,
-    seed: int,
-    settings: BackendSettings,
-    fresh: bool,
-) -> tuple[list[Outcome], list[Failure]]:
-    """Bring the files of some characters up to date; a character with failures keeps what it had."""
-    blueprints = load_blueprints(extra)
+def build(run: Run) -> Done:
+    """Bring the files of the selected characters up to date; a character with failures keeps what it had."""
+    space, settings = run.space, run.settings
+    characters = personas.selected_characters(space, run.selection)
+    blueprints = load_blueprints(BLUEPRINTS.of(run))
     model = None if settings.name == "offline" else settings.roles["decide"].name
     prompt = load(PROMPT).digest
-    shared = made_from(
-        space, ("characters", "scenarios"), seed=seed, backend=settings.name, model=model, prompt=prompt,
+    shared = inputs_digest(
+        space, ("characters", "scenarios"), seed=run.seed, backend=settings.name, model=model, prompt=prompt,
         blueprints=blueprints if model is None else None,
     )  # fmt: skip
     scenarios = {row["id"]: row for row in space.rows("scenarios")}
     outcomes, waiting = [], []
     for character in characters:
         who = character["character_id"]
-        digest = made_from_file(space, "activations", who, made_from_file(space, "memories", who, shared))
-        stands = standing(space, "decisions", who, digest, fresh)
-        if stands:
-            outcomes.append(stands)
+        digest = digest_with_file(space, "activations", who, digest_with_file(space, "memories", who, shared))
+        current = current_outcome(space, "decisions", who, digest, run.fresh)
+        if current:
+            outcomes.append(current)
         else:
             situations = _situations(space, who, scenarios)
-            start = functools.partial(of_character, character, situations, blueprints, seed, settings.name)
+            start = functools.partial(of_character, character, situations, blueprints, run.streams, settings.name)
             waiting.append((who, digest, start))
     failures: list[Failure] = []
     # One process: composing a decision takes less than handing it its memories.
@@ -158,8 +157,8 @@ def settle(
     for (who, digest, _), (rows, failed) in zip(waiting, results, strict=True):
         failures += failed
         if not failed:
-            outcomes.append(keep(space, "decisions", who, digest, rows))
-    return outcomes, failures
+            outcomes.append(write_built(space, "decisions", who, digest, rows))
+    return Done(outcomes, failures)
 
 
 def _situations(space: Workspace, who: str, scenarios: Mapping[str, Row]) -> list[tuple[Row, list[Row]]]:
@@ -174,35 +173,20 @@ def _situations(space: Workspace, who: str, scenarios: Mapping[str, Row]) -> lis
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write decisions; see ``--help``."""
-    made = parser(
-        "builders.decisions",
+    return StepCommand(
+        "decisions",
         "Write what each character decides in each scenario, from its activated memories.",
         "python -m builders.decisions --char CHAR_04",
-    )
-    made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
-    made.add_argument("--char", action="append", metavar="ID", help="character, may be given again (default: all)")
-    made.add_argument("--blueprints", type=Path, metavar="FILE", help="own blueprints, as given to builders.scenarios")
-    made.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
-    add_backend_arguments(made)
-    return run(_command, made, argv)
+        build,
+        OPTIONS,
+        selects=True,
+        lines=_review_lines,
+    ).main(argv)
 
 
-def _command(parsed: argparse.Namespace) -> int:
-    space = Workspace(parsed.workspace, parsed.benchmark)
-    settings = backend_settings(parsed, parsed.benchmark)
-    with space.lock():
-        chosen = personas.chosen(space, parsed.char)
-        outcomes, failures = settle(space, chosen, parsed.blueprints, parsed.seed, settings, parsed.fresh)
-        write_failures(space.folder / "failed-decisions.jsonl", failures)
-    if parsed.json:
-        print_json({"outcomes": as_record(outcomes), "failed": len(failures)})
-    else:
-        reviewed = Counter(
-            row["review"]["status"] for who in space.keys("decisions") for row in space.rows("decisions", who)
-        )
-        for line in [*told(outcomes), "", "  " + ", ".join(f"{n} {status}" for status, n in sorted(reviewed.items()))]:
-            say(line, quiet=parsed.quiet)
-    return MACHINE_FAILED if failures else DONE
+def _review_lines(run: Run) -> list[str]:
+    reviewed = Counter(row["review"]["status"] for row in run.space.rows("decisions"))
+    return ["", "  " + ", ".join(f"{count} {status}" for status, count in sorted(reviewed.items()))]
 
 
 if __name__ == "__main__":

@@ -17,14 +17,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.ids import character_number
 from builders.life import ledgers
-from builders.pipeline.edits import is_ours, write_ours
-from schemas.command import DONE, parser, print_json, run, say
+from builders.pipeline.command import DEFAULT_BENCHMARK, add_options, run_of
+from builders.pipeline.edits import is_unedited, write_tracked
+from builders.pipeline.run import Done, Option, Outcome, Run
+from schemas.command import DONE, add_benchmark, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
-from schemas.ids import character_number
-from schemas.tables import Row, benchmark, benchmark_names, record_schema, term_ids
+from schemas.tables import Row, Table, record_schema, term_ids
 from schemas.workspace import Workspace
+
+MAKES = ("characters", "ledgers")
+SPEC = Option("--spec", "TOML file with characters of your own", read=Path, metavar="FILE")
+OPTIONS = (SPEC,)
 
 _SEEDS = Path(__file__).parent / "seeds" / "characters.toml"
 _EXTREME_VALUES = 4  # how many values are dominant, and how many suppressed, where a seed does not say
@@ -46,22 +52,22 @@ def load_characters() -> list[Row]:
 
 
 def characters_of(space: Workspace) -> list[Row]:
-    """The characters a workspace goes by: those in its file, else the eleven."""
+    """The characters of a workspace: those in its file, else the eleven."""
     if space.path("characters").is_file():
         return list(space.rows("characters"))
     return load_characters()
 
 
-def chosen(space: Workspace, ids: Sequence[str] | None) -> list[Row]:
+def selected_characters(space: Workspace, ids: Sequence[str]) -> list[Row]:
     """The characters named, in order of id; all when none is. An unknown one raises with the nearest."""
     rows = {row["character_id"]: row for row in characters_of(space)}
-    for name in ids or ():
+    for name in ids:
         if name not in rows:
             raise unknown("character", name, rows, space.path("characters"))
     return [row for who, row in sorted(rows.items()) if not ids or who in ids]
 
 
-def read_spec(path: Path, known: Sequence[Row]) -> list[Row]:
+def read_spec(path: Path, known: Sequence[Row], table: Table) -> list[Row]:
     """A user's own characters from a TOML file: one at the top, or several as ``[[characters]]``.
 
     Raises RequestError, naming file, character and field, for one that breaks a limit of the record
@@ -77,7 +83,7 @@ def read_spec(path: Path, known: Sequence[Row]) -> list[Row]:
             raise RequestError("id is taken", path, row=who, field="character_id", expected="a free id", mend=mend)
         taken[who] = row
         rows.append(row)
-    _check(path, rows, list(taken.values()))
+    _check(path, table, rows, list(taken.values()))
     return rows
 
 
@@ -94,15 +100,51 @@ def completed(seed: Mapping[str, Any]) -> Row:
     return {name: row[name] for name in [*fields, *sorted(row.keys() - fields.keys())] if name in row}
 
 
-def settle(space: Workspace, rows: Sequence[Row]) -> None:
+def build(run: Run) -> Done:
+    """Write the characters, and the ledgers of those that are selected."""
+    space, spec = run.space, SPEC.of(run)
+    rows = _current_characters(space)
+    added = read_spec(spec, rows, space.benchmark.table("characters")) if spec else []
+    rows += [row for row in added if row not in rows]
+    for name in run.selection:
+        if name not in {row["character_id"] for row in rows}:
+            raise unknown("character", name, [row["character_id"] for row in rows], space.path("characters"))
+    outcomes = []
+    for row in rows:
+        who = row["character_id"]
+        if not run.selection or who in run.selection:
+            before = _digest(space, "ledgers", who)
+            facts = ledgers.write_ledger(space, row, run.streams)
+            outcomes.append(_outcome(space, "ledgers", who, len(facts), before))
+    before = _digest(space, "characters", "all")
+    write_characters(space, rows)
+    return Done([_outcome(space, "characters", "all", len(rows), before), *outcomes])
+
+
+def _outcome(space: Workspace, table: str, key: str, rows: int, before: bytes | None) -> Outcome:
+    if not is_unedited(space, table, key):
+        return Outcome(table, key, "kept", "changed by hand", rows)
+    if before is None:
+        return Outcome(table, key, "built", "was not there", rows)
+    if before == _digest(space, table, key):
+        return Outcome(table, key, "up to date", "nothing it is made from has changed", rows)
+    return Outcome(table, key, "built", "what it is made from has changed", rows)
+
+
+def _digest(space: Workspace, table: str, key: str) -> bytes | None:
+    path = space.path(table, key)
+    return path.read_bytes() if path.is_file() else None
+
+
+def write_characters(space: Workspace, rows: Sequence[Row]) -> None:
     """Write the table of characters. The workspace must be locked."""
-    write_ours(space, "characters", sorted(rows, key=lambda row: str(row["character_id"])))
+    write_tracked(space, "characters", sorted(rows, key=lambda row: str(row["character_id"])))
 
 
-def _kept(space: Workspace) -> list[Row]:
+def _current_characters(space: Workspace) -> list[Row]:
     """The eleven as they are shipped, and a user's own; or the table as it is, where a person has changed it."""
     there = characters_of(space)
-    if space.path("characters").is_file() and not is_ours(space, "characters"):
+    if space.path("characters").is_file() and not is_unedited(space, "characters"):
         return there
     return [*load_characters(), *(row for row in there if row["provenance"] is not None)]
 
@@ -113,7 +155,7 @@ def _seeds(path: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         raise RequestError("missing file", path, mend="Check the path of --spec") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Mend that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
     found = text.get("characters", [text])
     if not isinstance(found, list) or not found or not all(isinstance(seed, dict) and seed for seed in found):
         raise RequestError("no character", path, expected="the fields of a character, or [[characters]] entries")
@@ -147,13 +189,12 @@ def _label(character_id: object) -> str:
     return f"Role {letters}"
 
 
-def _check(path: Path, added: Sequence[Row], together: Sequence[Row]) -> None:
+def _check(path: Path, table: Table, added: Sequence[Row], together: Sequence[Row]) -> None:
     """Raise the first error of the added rows: their record schema, then the rules that all characters keep."""
     from validators.frames import Columns, breaches
     from validators.records import failures
     from validators.rules.characters import rules
 
-    table = benchmark("heart").table("characters")
     _raise_first(path, failures(table, added))
     columns = Columns(table, {column for rule in rules() for column in rule.columns})
     columns.add(together)
@@ -168,7 +209,7 @@ def _raise_first(path: Path, findings: Sequence[Finding]) -> None:
     first, *others = findings
     what = "character breaks a rule" + (f", the first of {len(findings)}" if others else "")
     expected = f"{first.text} {first.message}" if first.text else first.message
-    raise RequestError(what, path, row=first.row_id, field=first.field, expected=expected, mend="Mend it there")
+    raise RequestError(what, path, row=first.row_id, field=first.field, expected=expected, mend="Correct it there")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -178,25 +219,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Write the characters and their life ledgers, and add your own.",
         "python -m builders.personas --benchmark heart --spec mine.toml",
     )
-    names = [name for name in benchmark_names() if {"characters", "ledgers"} <= benchmark(name).tables.keys()]
-    made.add_argument("--benchmark", default="heart", choices=names, help="(default: heart)")
-    made.add_argument("--spec", type=Path, metavar="FILE", help="TOML file with characters of your own")
-    return run(_write, made, argv)
+    add_benchmark(made, DEFAULT_BENCHMARK)
+    add_options(made, OPTIONS)
+    return run(_command, made, argv)
 
 
-def _write(parsed: argparse.Namespace) -> int:
-    space = Workspace(parsed.workspace, parsed.benchmark)
-    with space.lock():
-        rows = _kept(space)
-        added = read_spec(parsed.spec, rows) if parsed.spec else []
-        rows += [row for row in added if row not in rows]
-        counts = {row["character_id"]: len(ledgers.settle(space, row, parsed.seed)) for row in rows}
-        settle(space, rows)
-    _report(parsed, space, rows, counts)
-    return DONE
-
-
-def _report(parsed: argparse.Namespace, space: Workspace, rows: Sequence[Row], counts: Mapping[str, int]) -> None:
+def _command(parsed: argparse.Namespace) -> int:
+    given = run_of(parsed, OPTIONS)
+    with given.space.lock():
+        build(given)
+    space, rows = given.space, list(given.space.rows("characters"))
+    counts = {row["character_id"]: sum(1 for _ in space.rows("ledgers", row["character_id"])) for row in rows}
     if parsed.json:
         document = [
             {key: row[key] for key in ("character_id", "label", "archetype", "occupation")}
@@ -209,6 +242,7 @@ def _report(parsed: argparse.Namespace, space: Workspace, rows: Sequence[Row], c
         line = f"{who}  {row['label']:<8}{row['archetype']:<9}{counts[who]:>4} facts  {row['occupation']}"
         say(line, quiet=parsed.quiet)
     say(f"written: {space.path('characters')}, {space.path('ledgers').parent}", quiet=parsed.quiet)
+    return DONE
 
 
 if __name__ == "__main__":

@@ -21,10 +21,15 @@ from builders.life.ledgers import ledger
 from builders.memories.delimited import FIELDS, parse, render
 from builders.memories.plan import MemoryPlan
 from builders.memories.plan import plan as planned
+from builders.memories.stages import memory_stage
 from builders.offline.memories import Writer
 from builders.personas import load_characters
+from builders.pipeline.command import DEFAULT_BENCHMARK
+from builders.pipeline.streams import Streams
 from schemas.command import DEFAULT_SEED
-from schemas.tables import Row, memory_stage
+from schemas.tables import Row
+
+_STREAMS = Streams(DEFAULT_SEED, DEFAULT_BENCHMARK)
 
 # What ``builders.memories.briefing`` says about one memory, and about one field to rewrite.
 _PIECE = re.compile(
@@ -102,4 +107,4 @@ def _characters() -> dict[str, Row]:
 @functools.cache
 def _writer(who: str) -> Writer:
     character = next(row for row in load_characters() if row["character_id"] == who)
-    return Writer(character, ledger(character, DEFAULT_SEED), DEFAULT_SEED, planned(character))
+    return Writer(character, ledger(character, _STREAMS), _STREAMS, planned(character, _STREAMS))

@@ -29,7 +29,7 @@ import orjson
 from audits import audit
 from audits.checks import rubin, scenarios
 from audits.subjects import Subject
-from audits.text.quotations import Quotations
+from audits.text.passage import Passage
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import unknown
 from schemas.findings import Finding
@@ -83,7 +83,7 @@ def labelled(path: Path) -> dict[str, list[tuple[bool, str]]]:
         if line.startswith("# "):
             now = sets.setdefault(line[2:], [])
         else:
-            now.append((line[0] == "+", line[2:]))
+            now.append((line[0] == "+", line[2:].replace("\\n", "\n")))
     return sets
 
 
@@ -114,7 +114,7 @@ def _finds(code: str, sentence: str) -> bool:
         return scenarios.presses([sentence])
     if code.startswith("rubin."):
         read = [Subject("memories", "MEM_04_0001", {"content_full": _LEADS.get(code, "") + sentence})]
-        return code not in {finding.code for finding in rubin.audit(read, [Quotations(read[0].text("content_full"))])}
+        return code not in {finding.code for finding in rubin.audit(read, [Passage(read[0].text("content_full"))])}
     table, field, wanted = _FIELDS.get(code, ("memories", "content_full", {code}))
     row = {**copy.deepcopy(_sound()[table]), field: sentence}
     if table == "memories":

@@ -30,13 +30,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.patterns.criteria import Criterion, Pattern, criteria
 from audits.patterns.expressions import Expression
+
+from audits.patterns.criteria import Criterion, Pattern, criteria
 from audits.patterns.matcher import Matcher
+from builders.ids import memory_id
+from builders.memories.stages import memory_stage
 from perf import harness
-from schemas.ids import memory_id
 from schemas.randomness import rng_for
-from schemas.tables import Row, memory_stage
+from schemas.tables import Row
 
 _PHRASES = Path(__file__).with_name("phrases.toml")
 _NEAR_MISS, _HIT = 1 / 15, 0.006

@@ -69,8 +69,7 @@ def ours(workers: int) -> harness.Case:
     """``audits.duplicates`` as its command runs it, windows side by side."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        from audits.duplicates.near_duplicates import cosine_pairs
-        from audits.duplicates.neighbours import one_blas_thread
+        from audits.duplicates.neighbours import cosine_pairs, one_blas_thread
         from audits.duplicates.tfidf import spread
 
         windows = corpus(arguments)
@@ -88,7 +87,7 @@ def ours(workers: int) -> harness.Case:
 
 def ours_across(arguments: argparse.Namespace) -> harness.Timed:
     """All texts as one window, which scikit-learn cannot hold as a dense matrix at ten times the size."""
-    from audits.duplicates.near_duplicates import cosine_pairs
+    from audits.duplicates.neighbours import cosine_pairs
 
     texts = list(itertools.chain.from_iterable(corpus(arguments)))
     cosine_pairs(["the imports are not timed"] * 2, _THRESHOLD)

@@ -34,10 +34,10 @@ _CHECKS = {"validators": {"rows": 0, "ran": [], "findings": {}, "figures": []}, 
 
 def made_up(root: Path) -> Path:
     """Freeze a release of full size with invented texts under ``root``; returns its folder."""
+    from builders.ids import question_id
     from builders.personas import load_characters
-    from builders.scenarios.command import main as write_scenarios
+    from builders.scenarios.step import main as write_scenarios
     from releases.freeze import Plan, freeze
-    from schemas.ids import question_id
     from schemas.release_names import parse_name
     from schemas.workspace import Workspace
 
@@ -118,10 +118,7 @@ def ours(setting: str) -> harness.Case:
     """``evaluators.protocols.choosing.ask_model``: prompts, journal, pacing, reading of replies."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        import httpcore2  # noqa: F401  # the imports are not timed, nor what the client imports late
-
-        import models.asking
-        import models.client  # noqa: F401
+        import models.running  # noqa: F401  # the imports are not timed
         from evaluators.memory.settings import Setting, retrieve
         from evaluators.protocols.choosing import How, ask_model
         from models.backends import BackendSettings

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import orjson
 
-from schemas.ids import character_number, memory_id, question_id
+from builders.ids import character_number, memory_id, question_id
+from builders.memories.stages import memory_stage
 from schemas.randomness import rng_for
-from schemas.tables import Row, memory_stage, term_ids, vocabulary
+from schemas.tables import Row, term_ids, vocabulary
 from schemas.workspace import Workspace
 
 CHARACTERS, EACH = 11, 1000

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import personas
-from builders.memories import command as memories
+from builders.memories import step as memories
 from perf import harness
 from perf.harness import Comparison, Promise, Timed
 from schemas.command import DONE, FINDINGS
@@ -38,12 +38,12 @@ def _write(characters: int, workers: int) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         space = Workspace(Path(folder), "heart")
         with space.lock():
-            personas.settle(space, [_character(number) for number in range(1, characters + 1)])
+            personas.write_characters(space, [_character(number) for number in range(1, characters + 1)])
         began = time.perf_counter()
         code = memories.main(["--workspace", folder, "--workers", str(workers), "--quiet"])
         took = time.perf_counter() - began
         written = sum(len(path.read_bytes().splitlines()) for path in space.path("memories").parent.glob("*.jsonl"))
-    if written != characters * memories.TOTAL or code not in (DONE, FINDINGS):
+    if written != characters * memories.TOTAL.default or code not in (DONE, FINDINGS):
         raise RuntimeError(f"{written} memories written, exit code {code}")
     return {"memories": written, "per second and core": round(written / took / workers)}
 

@@ -34,8 +34,8 @@ from releases.opening import Release, load, open_release
 from releases.parquet import write_table
 from releases.source import rows_in_order
 from releases.verify import verify
+from schemas.benchmarks import benchmark
 from schemas.release_names import parse_name
-from schemas.tables import benchmark
 from schemas.workspace import Workspace
 from validators import check as validate
 
@@ -193,12 +193,13 @@ def _query_plain(arguments: argparse.Namespace) -> Timed:
     import duckdb
 
     from releases.query import views
+    from releases.roles import records
 
     connection = duckdb.connect()
     for table in release.tables:
         files = ", ".join(f"'{path}'" for path in release.paths(table))
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet([{files}])")
-    for view in views(release.tables):
+    for view in views(records(release.manifest)):
         connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
     return lambda: _asked(connection)
 

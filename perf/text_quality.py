@@ -30,6 +30,7 @@ from builders.life.ledgers import ledger
 from builders.memories.plan import plan, targets
 from builders.offline.memories import Writer
 from builders.personas import load_characters
+from builders.pipeline.streams import Streams
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
@@ -204,8 +205,9 @@ def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], f
         who = character["character_id"]
         if wanted and who not in wanted:
             continue
-        plans = plan(character, seed=seed)
-        writer = Writer(character, ledger(character, seed), seed, plans)
+        streams = Streams(seed, "heart")
+        plans = plan(character, streams)
+        writer = Writer(character, ledger(character, streams), streams, plans)
         taken: dict[str, set[str]] = defaultdict(set)
         made[who] = []
         for item in plans:

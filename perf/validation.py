@@ -16,10 +16,12 @@ from typing import Any
 
 import orjson
 
+from builders.ids import memory_id
+from builders.memories.stages import memory_stage
 from perf.harness import Comparison, Promise, Timed, main
-from schemas.ids import memory_id
+from schemas.benchmarks import benchmark
 from schemas.randomness import rng_for
-from schemas.tables import Row, benchmark, memory_stage, record_schema, term_ids
+from schemas.tables import Row, record_schema, term_ids
 
 _CHARACTERS, _BROKEN_EVERY = 11, 50
 _WORDS = ("morning", "river", "quietly", "before", "teacher", "we", "counted", "window", "again", "because", "I")

@@ -28,12 +28,14 @@ from releases.cards import card
 from releases.cards.croissant import croissant
 from releases.cards.figures import bars, draw
 from releases.cards.front_matter import head
-from releases.diff import diff
+from releases.cards.texts import Texts, card_texts
+from releases.comparing import diff
 from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
 from releases.opening import Release, open_release
 from releases.parquet import write_table
 from releases.placing import aside, clear, place, writing
 from releases.provenance import Tally
+from releases.roles import as_entry, roles_of_both
 from releases.source import rows_in_order
 from releases.verify import verify
 from releases.versioning import Change, demand, required
@@ -41,7 +43,15 @@ from schemas.arrow import arrow_schema
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import MachineError, RequestError
 from schemas.findings import Finding, counts
-from schemas.release_names import MANIFEST, Name, add_frozen, newest_below, parse_name
+from schemas.release_names import (
+    MANIFEST,
+    Name,
+    add_frozen,
+    add_own_benchmark,
+    benchmark_of,
+    newest_below,
+    parse_name,
+)
 from schemas.tables import Table
 from schemas.workspace import Workspace
 
@@ -73,7 +83,7 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
     Raises RequestError for a version that exists or is too small a step, a missing table, a key that
     occurs twice or a row that does not fit; MachineError when what was written does not read back.
     """
-    card.texts(plan.name.benchmark)
+    said = card_texts(plan.workspace.benchmark)
     with writing(plan.folder.parent):
         if plan.folder.exists() or plan.folder.is_symlink():
             raise RequestError(
@@ -83,7 +93,7 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
         clear(staging)
         staging.mkdir()
         try:
-            manifest = _write(plan, checks, staging)
+            manifest = _write(plan, checks, staging, said)
             problems = verify(staging).problems
             if problems:
                 raise MachineError(
@@ -96,20 +106,20 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
     return Release(plan.folder, manifest)
 
 
-def _write(plan: Plan, checks: Mapping[str, Any], staging: Path) -> Manifest:
+def _write(plan: Plan, checks: Mapping[str, Any], staging: Path, said: Texts) -> Manifest:
     tally = Tally()
     tables: dict[str, Any] = {}
     sizes: dict[str, int] = {}
     for name, table in _tables(plan).items():
         written = write_table(staging, table, tally.watch(name, rows_in_order(plan.workspace, name)))
-        tables[name], sizes[name] = written.entry, written.size
+        tables[name], sizes[name] = {**written.entry, "roles": as_entry(table)}, written.size
     document = {
         "manifest_version": MANIFEST_VERSION,
         "name": plan.name.benchmark,
         "version": str(plan.name.version),
         "title": plan.workspace.benchmark.title,
         "paper": plan.workspace.benchmark.paper,
-        "license": card.texts(plan.name.benchmark)["license"],
+        "license": said["license"],
         "released": plan.released,
         "parent": None,
         "tables": tables,
@@ -119,7 +129,7 @@ def _write(plan: Plan, checks: Mapping[str, Any], staging: Path) -> Manifest:
         "checks": dict(checks),
     }
     document["parent"] = _parent(plan, Release(staging, document))
-    _describe(plan, staging, sealed(document), sizes)
+    _describe(plan, staging, sealed(document), sizes, said)
     manifest = sealed({**document, "files": _listed(staging)})
     (staging / MANIFEST).write_bytes(encode(manifest))
     return manifest
@@ -137,7 +147,7 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     if name is None:
         return None
     parent = open_release(str(name), plan.frozen)
-    change: Change = required(diff(parent, fresh))
+    change: Change = required(diff(parent, fresh), roles_of_both(parent, fresh))
     demand(plan.name, name, change)
     return {
         "version": str(name.version),
@@ -147,21 +157,21 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     }
 
 
-def _describe(plan: Plan, staging: Path, manifest: Manifest, sizes: Mapping[str, int]) -> None:
+def _describe(plan: Plan, staging: Path, manifest: Manifest, sizes: Mapping[str, int], said: Texts) -> None:
     """Write what explains the tables: their schemas, figures, Croissant, and the card."""
-    said = card.texts(plan.name.benchmark)
-    tables = _tables(plan)
+    benchmark, tables = plan.workspace.benchmark, _tables(plan)
     (staging / "schemas").mkdir()
     for name, table in tables.items():
         (staging / "schemas" / f"{name}.schema.json").write_bytes(orjson.dumps(table.schema, option=_PRETTY))
     release = Release(staging, manifest)
-    drawn = [(figure, bars(release, figure)) for figure in card.figures(plan.name.benchmark, tables)]
-    (staging / card.FIGURES).mkdir()
+    drawn = [(figure, bars(release, figure)) for figure in card.figures(said, tables)]
+    if drawn:  # an empty folder would not verify
+        (staging / card.FIGURES).mkdir()
     for figure, shown in drawn:
         (staging / card.FIGURES / f"{figure.name}.svg").write_text(draw(figure, shown), "utf-8")
     schemas = {name: arrow_schema(table.schema) for name, table in tables.items()}
-    (staging / "croissant.json").write_bytes(croissant(manifest, said, schemas))
-    readme = head(manifest, said, schemas, sizes) + "\n" + card.body(manifest, drawn)
+    (staging / "croissant.json").write_bytes(croissant(manifest, benchmark, said, schemas))
+    readme = head(manifest, said, schemas, sizes) + "\n" + card.body(manifest, benchmark, said, drawn)
     (staging / "README.md").write_text(readme, "utf-8")
 
 
@@ -181,6 +191,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``freeze``."""
     made.add_argument("release", metavar="NAME@X.Y.Z", help="benchmark and the version it gets")
     add_frozen(made)
+    add_own_benchmark(made)
     made.add_argument(
         "--allow", action="append", nargs="+", default=[], metavar="CODE", help="let errors of these codes pass"
     )
@@ -201,7 +212,8 @@ def run(args: argparse.Namespace) -> int:
     if len(args.allow) != len(args.why) or not all(why.strip() for why in args.why):
         raise RequestError("--allow without its reason", expected="one --why TEXT for each --allow")
     allowances = [gate.Allowance(code, why) for codes, why in zip(args.allow, args.why, strict=True) for code in codes]
-    workspace = Workspace(args.workspace, name.benchmark)
+    workspace = Workspace(args.workspace, benchmark_of(name, args.benchmark).spec)
+    card_texts(workspace.benchmark)  # before anything is checked, which takes longer
     if not workspace.folder.is_dir():
         raise RequestError(
             "no working rows", workspace.folder, mend=f"Build or import {name.benchmark} first, or name its --workspace"
@@ -218,7 +230,7 @@ def run(args: argparse.Namespace) -> int:
             return _refuse(args, name, outcome.open)
         say(f"writing {plan.folder}", quiet=args.quiet)
         release = freeze(plan, outcome.checks)
-    _tell(args, release)
+    _print_summary(args, release)
     return DONE
 
 
@@ -231,23 +243,23 @@ def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -
     else:
         for line in _first_of_each(errors):
             say(line)
-    told = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
+    listed = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
     what = "1 open error" if len(errors) == 1 else f"{len(errors):,} open errors"
-    say(f"error: {what}: {told}. Mend the rows, or let a code pass with --allow CODE --why TEXT")
+    say(f"error: {what}: {listed}. Fix the rows, or let a code pass with --allow CODE --why TEXT")
     return FINDINGS
 
 
 def _first_of_each(errors: tuple[Finding, ...]) -> Iterator[str]:
     from validators.rendering import described
 
-    told: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for error in errors:
-        told[error.code] += 1
-        if told[error.code] <= _SHOWN:
+        seen[error.code] += 1
+        if seen[error.code] <= _SHOWN:
             yield " ".join(described(error, error.table).split())
 
 
-def _tell(args: argparse.Namespace, release: Release) -> None:
+def _print_summary(args: argparse.Namespace, release: Release) -> None:
     size = sum(file["bytes"] for file in release.manifest["files"].values())
     if args.json:
         print_json(

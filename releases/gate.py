@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from schemas.benchmarks import Benchmark
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.tables import Row
@@ -26,16 +27,8 @@ from schemas.workspace import Workspace
 # Findings that no reason can let pass: by code, or by family where it ends with a dot.
 _NEVER = ("schema.", "table.missing")
 
-# What the audits of one table look up in others.
-_RELATED = ("characters", "ledgers")
-
 # Bytes of working files below which starting processes costs more than it saves.
 _FOR_ONE_PROCESS = 5_000_000
-
-_QUESTIONS = "mcqs"
-
-# What the manifest keeps of a measured rate.
-_RATE = ("rate", "low", "high", "chance")
 
 
 @dataclass(frozen=True)
@@ -78,21 +71,22 @@ def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes:
     """
     for allowance in allowances:
         if any(allowance.code == code or (code[-1] == "." and allowance.code.startswith(code)) for code in _NEVER):
-            raise RequestError(f"{allowance.code} cannot be allowed", mend="Mend the rows, or build the table")
+            raise RequestError(f"{allowance.code} cannot be allowed", mend="Fix the rows, or build the table")
     parts = _parts(workspace)
     size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
     with _workers(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)) as started:
         audited = started(workspace, parts)
         validators, found = _validate(workspace)
-        audits, more = _gathered(audited, parts)
+        audits, more = _gathered(audited, parts, workspace.benchmark)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     passed = {allowance.code for allowance in allowances}
-    allowed = [_let_pass(allowance, counts(errors), workspace) for allowance in allowances]
-    checks = {"validators": validators, "audits": audits, "allowed": allowed}
+    allowed = [_allowed(allowance, counts(errors), workspace) for allowance in allowances]
+    unaudited = [name for name in _present(workspace) if name not in audits and name not in _asked(workspace)]
+    checks = {"validators": validators, "audits": audits, "unaudited": unaudited, "allowed": allowed}
     return Outcome(checks, tuple(in_order(finding for finding in errors if finding.code not in passed)))
 
 
-def _let_pass(allowance: Allowance, errors: Mapping[str, int], workspace: Workspace) -> dict[str, Any]:
+def _allowed(allowance: Allowance, errors: Mapping[str, int], workspace: Workspace) -> dict[str, Any]:
     if allowance.code not in errors:
         raise RequestError(
             f"nothing to allow: no error {allowance.code}",
@@ -106,73 +100,68 @@ def _let_pass(allowance: Allowance, errors: Mapping[str, int], workspace: Worksp
 def _validate(workspace: Workspace) -> tuple[dict[str, Any], Sequence[Finding]]:
     from validators import check as validate
 
-    tables = {name: workspace.rows(name) for name in workspace.benchmark.tables if workspace.keys(name)}
+    tables = {name: workspace.rows(name) for name in _present(workspace)}
     report = validate(workspace.benchmark, tables)
     ran = sorted({f"{each.name} {each.table}: {each.about}" for each in report.checks})
     return _checked(sum(report.rows.values()), ran, report.findings), report.findings
 
 
+def _present(workspace: Workspace) -> list[str]:
+    """The tables that have working files."""
+    return [name for name in workspace.benchmark.tables if workspace.keys(name)]
+
+
+def _asked(workspace: Workspace) -> tuple[str, ...]:
+    """The tables of questions and keys, which are audited together and as a whole; none where one is not there."""
+    asked, present = workspace.benchmark.questions, _present(workspace)
+    return (asked.table, asked.keys) if asked and {asked.table, asked.keys} <= {*present} else ()
+
+
 def _parts(workspace: Workspace) -> list[Part]:
     """What is audited on its own: the questions as a whole, which takes longest, and every working file."""
-    from audits import TABLES
-
-    there = {name for name in workspace.benchmark.tables if workspace.keys(name)}
-    files = [
-        Part(table, key) for table in workspace.benchmark.tables if table in TABLES for key in workspace.keys(table)
-    ]
-    return [Part(_QUESTIONS, ""), *files] if {_QUESTIONS, "mcq_keys"} <= there else files
+    tables = workspace.benchmark.tables
+    files = [Part(name, key) for name in _present(workspace) if tables[name].audits for key in workspace.keys(name)]
+    return [*(Part(name, "") for name in _asked(workspace)[:1]), *files]
 
 
 @contextlib.contextmanager
 def _workers(count: int) -> Iterator[Callable[[Workspace, list[Part]], Iterator[Audited]]]:
     """How parts are audited: side by side in processes, results in order; or, for one process, when asked for."""
     if count <= 1:
-        yield lambda workspace, parts: (_audit(workspace.folder.parent, workspace.benchmark.name, p) for p in parts)
+        yield lambda workspace, parts: (_audit(workspace.folder.parent, workspace.benchmark.spec, p) for p in parts)
         return
     with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
         yield lambda workspace, parts: pool.map(
-            partial(_audit, workspace.folder.parent, workspace.benchmark.name), parts
+            partial(_audit, workspace.folder.parent, workspace.benchmark.spec), parts
         )
 
 
-def _audit(root: Path, name: str, part: Part) -> Audited:
-    workspace = Workspace(root, name)
-    if part.table == _QUESTIONS:
+def _audit(root: Path, spec: str, part: Part) -> Audited:
+    workspace = Workspace(root, spec)
+    if not part.key:
         return _audit_questions(workspace)
     from audits import audit
 
-    rows = list(workspace.rows(part.table, part.key))
-    return Audited(len(rows), audit(part.table, rows, _related(workspace, part.table, part.key)), [])
+    rows, table = list(workspace.rows(part.table, part.key)), workspace.benchmark.table(part.table)
+    return Audited(len(rows), audit(table, rows, _related(workspace, part.table, part.key)), [])
 
 
 def _audit_questions(workspace: Workspace) -> Audited:
     """Can the questions be answered without what they ask about? Measured over all of them at once."""
-    from audits.shortcuts.questions import poles, published_poles
-    from audits.shortcuts.shortcuts import measure
+    from audits.shortcuts.report import audit_questions
 
-    tables = {name: workspace.rows(name) for name in workspace.benchmark.tables if workspace.keys(name)}
-    # Profiles of the published characters were not released: that benchmark has no such table.
-    known = poles(tables["characters"]) if "characters" in tables else published_poles()
-    report = measure(tables[_QUESTIONS], tables["mcq_keys"], tables.get("decisions", ()), known)
-    rates = {
-        "the longest option is right": report.lengths.longest,
-        "the shortest option is right": report.lengths.shortest,
-        "the opposite pole is among the distractors": report.poles,
-        "right knowing only whose the options are": report.design,
-        "right reading only the options": report.text,
-    }
-    figures = [
-        {"name": name, "items": rate.items, **{part: round(getattr(rate, part), 4) for part in _RATE}}
-        for name, rate in rates.items()
-        if rate is not None
-    ]
-    return Audited(report.questions, list(report.findings), figures)
+    report = audit_questions(workspace.benchmark, {name: workspace.rows(name) for name in _present(workspace)})
+    return Audited(report.questions, list(report.findings), report.figures())
 
 
-def _gathered(audited: Iterator[Audited], parts: list[Part]) -> tuple[dict[str, Any], list[Finding]]:
+def _gathered(
+    audited: Iterator[Audited], parts: list[Part], benchmark: Benchmark
+) -> tuple[dict[str, Any], list[Finding]]:
     """The outcomes of the parts by table, as the manifest records them, and all findings."""
     from audits.codes import codes
+    from audits.shortcuts import leaks
 
+    as_a_whole = {part.table for part in parts if not part.key}
     by_table: dict[str, list[Audited]] = {part.table: [] for part in sorted(parts, key=lambda part: part.table)}
     for part, outcome in zip(parts, audited, strict=True):
         by_table[part.table].append(outcome)
@@ -180,7 +169,8 @@ def _gathered(audited: Iterator[Audited], parts: list[Part]) -> tuple[dict[str, 
     for table, outcomes in by_table.items():
         findings = [finding for outcome in outcomes for finding in outcome.findings]
         figures = [figure for outcome in outcomes for figure in outcome.figures]
-        checked[table] = _checked(sum(outcome.rows for outcome in outcomes), codes(table), findings, figures)
+        ran = sorted(leaks.codes()) if table in as_a_whole else codes(benchmark.table(table))
+        checked[table] = _checked(sum(outcome.rows for outcome in outcomes), ran, findings, figures)
         every += findings
     return checked, every
 
@@ -189,8 +179,8 @@ def _related(workspace: Workspace, table: str, key: str) -> dict[str, list[Row]]
     """Rows of other tables that a file's audits look things up in; of tables filed alike, the same file's."""
     tables = workspace.benchmark.tables
     made: dict[str, list[Row]] = {}
-    for other in _RELATED:
-        if other in tables and other != table and (keys := workspace.keys(other)):
+    for other in tables[table].reads:
+        if other != table and (keys := workspace.keys(other)):
             alike = tables[other].file is not None and tables[other].file == tables[table].file and key in keys
             made[other] = list(workspace.rows(other, key if alike else None))
     return made

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from releases.opening import Release, open_release
 from releases.query import views
+from releases.roles import records
 from releases.verify import read_manifest
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.release_names import Name, add_frozen, add_release, benchmarks, versions
@@ -106,7 +107,7 @@ def _shown(release: Release) -> Iterable[str]:
     for table, rows in release.tables.items():
         yield f"\n{table}  {rows:,} rows, key {', '.join(release.key(table))}"
         yield from (f"  {field.name}  {_kind(field)}" for field in release.schema(table))
-    for view in views(release.tables):
+    for view in views(records(manifest)):
         yield f"\n{view.name}  (view) {view.about}"
 
 

@@ -15,7 +15,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from releases.opening import Release, open_release
 from releases.output import FORMATS, write_result
+from releases.roles import records
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN, add_frozen, locate
@@ -75,7 +76,7 @@ def connect(release: Release) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
     for table in release.tables:
         connection.register(table, release.dataset(table))
-    for view in views(release.tables):
+    for view in views(records(release.manifest)):
         connection.execute(f'CREATE TEMP VIEW "{view.name}" AS {view.sql}')
     for setting in _LOCK:
         connection.execute(setting)
@@ -108,17 +109,23 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
             raise
 
 
-def views(tables: Mapping[str, int]) -> list[View]:
-    """The handy views for which the tables are there."""
+def views(records: Mapping[str, str | None]) -> list[View]:
+    """The handy views that fit the tables; ``records`` are their shipped record schemas, as ``roles.records``."""
     found = (_view(path) for path in sorted((_HERE / "views").glob("*.sql")))
-    return [view for view in found if set(view.needs) <= set(tables)]
+    return [view for view in found if _are_there(view.needs, records) and view.name not in records]
 
 
-def examples(tables: Mapping[str, int]) -> list[Example]:
-    """The examples for which the tables are there."""
+def examples(records: Mapping[str, str | None]) -> list[Example]:
+    """The examples for which the tables are there; of a benchmark that has none, a few rows of every table."""
     entries = tomllib.loads((_HERE / "examples.toml").read_text("utf-8"))["example"]
     made = [Example(entry["title"], tuple(entry["needs"]), entry["sql"].strip()) for entry in entries]
-    return [example for example in made if set(example.needs) <= set(tables)]
+    found = [example for example in made if _are_there(example.needs, records)]
+    return found or [Example(f"Rows of {name}", (name,), f"SELECT * FROM {name} LIMIT 5") for name in records]
+
+
+def _are_there(needs: Iterable[str], records: Mapping[str, str | None]) -> bool:
+    """Whether there are tables of these names that have the shipped records of these names."""
+    return all(records.get(name) == name for name in needs)
 
 
 def _view(path: Path) -> View:
@@ -194,7 +201,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_examples(args: argparse.Namespace, release: Release) -> int:
-    shown = examples(release.tables)
+    shown = examples(records(release.manifest))
     if args.json:
         print_json([{"title": example.title, "sql": example.sql} for example in shown])
         return DONE

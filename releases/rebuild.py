@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from releases.comparing import TableDiff, compare_rows
 from releases.content import ContentDigest, to_batch
-from releases.diff import TableDiff, compare_rows
 from releases.opening import Release, open_release
 from releases.parquet import ROWS_PER_GROUP
 from releases.source import rows_in_order
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import MachineError, RequestError
-from schemas.release_names import add_release
+from schemas.release_names import add_own_benchmark, add_release, benchmark_of
 from schemas.tables import Row
 from schemas.version import code_digest, package_version
 from schemas.workspace import Workspace
@@ -54,13 +54,17 @@ class Rebuilt:
         return self.expected == self.found
 
 
-def rebuild(release: Release, root: Path) -> list[Rebuilt]:
+def rebuild(release: Release, root: Path, folder: str | None = None) -> list[Rebuilt]:
     """Run the release's recipe in the workspace root ``root`` and compare every table.
+
+    A recipe names its benchmark; where that is a ``folder`` of one's own, the folder takes the place of the name.
 
     Raises RequestError for a release without a recipe or with one that is no builders' command,
     MachineError when the command fails.
     """
     command = _command(release)
+    benchmark = benchmark_of(release.name, folder)
+    command = [benchmark.spec if word == benchmark.name else word for word in command]
     done = subprocess.run([sys.executable, "-m", *command, "--workspace", str(root)], stdout=sys.stderr, check=False)
     if done.returncode not in (DONE, FINDINGS):
         raise MachineError(
@@ -68,7 +72,7 @@ def rebuild(release: Release, root: Path) -> list[Rebuilt]:
             expected=f"python -m {' '.join(command)} ended with {done.returncode}",
             mend="See above",
         )
-    return compare(release, Workspace(root, release.name.benchmark))
+    return compare(release, Workspace(root, benchmark.spec))
 
 
 def compare(release: Release, workspace: Workspace) -> list[Rebuilt]:
@@ -122,6 +126,7 @@ def _stored(release: Release, workspace: Workspace, name: str) -> Iterator[list[
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``rebuild``."""
     add_release(made)
+    add_own_benchmark(made)
     made.add_argument(
         "--keep", type=Path, metavar="DIR", help="rebuild there and leave it (default: a temporary folder)"
     )
@@ -136,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
         say(line, quiet=args.quiet)
     with contextlib.ExitStack() as stack:
         root = args.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="anamnesis-rebuild-")))
-        compared = rebuild(release, root)
+        compared = rebuild(release, root, args.benchmark)
     same = all(table.same for table in compared)
     if args.json:
         tables = {table.table: _document(table) for table in compared}

@@ -1,28 +1,22 @@
 """What a difference between two releases calls for: a new major, minor or patch version, and new scores.
 
 Gold or a question changed, or anything removed: major. Rows, columns or tables added: minor. Card and
-metadata: patch. There is no looser rule below 1.0.0. Which columns are what stands in ``columns.toml``.
+metadata: patch. There is no looser rule below 1.0.0. ``releases.roles`` says which columns are what.
 """
 
 from __future__ import annotations
 
-import functools
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from releases.comparing import Diff, TableDiff
+from releases.opening import Release
+from releases.roles import ColumnRole, TableRoles
 from schemas.errors import RequestError
 from schemas.release_names import Name, Version
 
-if TYPE_CHECKING:
-    from releases.diff import Diff, TableDiff
-
 Level = Literal["major", "minor", "patch"]
-Role = Literal["gold", "question", "metadata"]
-
-_RULES = Path(__file__).with_name("columns.toml")
 
 
 @dataclass(frozen=True)
@@ -47,16 +41,17 @@ class Effect:
     context: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: Diff, before: Any, after: Any) -> Effect:
+    def of(cls, found: Diff, before: Release, after: Release, roles: Mapping[str, TableRoles]) -> Effect:
         """The effect of a difference between two releases."""
         tables = {table.name: table for table in found.tables}
-        keyed = {*_rules()["questions"], *_rules()["gold_of"]}
-        asked = [tables[name] for name in _rules()["questions"] if name in tables]
-        gold = {row_id for name in _rules()["gold_of"] if name in tables for row_id in _ids(tables[name], "gold")}
+        asked = [table for name, table in tables.items() if roles[name].role == "questions"]
+        answering = [table for name, table in tables.items() if roles[name].gold_of]
+        gold = {row_id for table in answering for row_id in _ids(table, roles, "gold")}
         added = {row_id for table in asked for row_id in table.added}
         removed = {row_id for table in asked for row_id in table.removed}
-        worded = {row_id for table in asked for row_id in _ids(table, "question")} - gold
+        worded = {row_id for table in asked for row_id in _ids(table, roles, "question")} - gold
         left = sum(before.tables.get(table.name, 0) for table in asked) - len(removed)
+        others = [table for table in found.tables if table not in asked and table not in answering]
         return cls(
             before=sum(before.tables.get(table.name, 0) for table in asked),
             after=sum(after.tables.get(table.name, 0) for table in asked),
@@ -65,7 +60,7 @@ class Effect:
             gold_changed=len(gold),
             question_changed=len(worded),
             comparable=left - len(gold) - len(worded),
-            context=tuple(t.name for t in found.tables if t.name not in keyed and _touches(t, "question")),
+            context=tuple(table.name for table in others if _changes_questions(table, roles)),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,29 +75,21 @@ class Effect:
 
     def lines(self) -> list[str]:
         """The effect in words."""
-        told = [
+        summary = [
             f"evaluation: {self.before:,} -> {self.after:,} questions "
             f"({self.added:,} added, {self.removed:,} removed); {self.gold_changed:,} with another gold, "
             f"{self.question_changed:,} worded otherwise, {self.comparable:,} unchanged"
         ]
         if self.context:
-            told.append(f"also changed is what models are shown with them: {', '.join(self.context)}")
-        return told
+            summary.append(f"also changed is what models are shown with them: {', '.join(self.context)}")
+        return summary
 
 
-def roles(table: str, columns: Iterable[str]) -> dict[str, Role]:
-    """What each column of a table is: gold, metadata, or else part of the question."""
-    rules = _rules()
-    if table in rules["records"]:
-        return dict.fromkeys(columns, "metadata")
-    gold = set(rules["gold"].get(table, ()))
-    metadata = {*rules["metadata"]["every"], *rules["metadata"].get(table, ())}
-    return {c: "gold" if c in gold else "metadata" if c in metadata else "question" for c in columns}
-
-
-def required(found: Diff) -> Change:
+def required(found: Diff, roles: Mapping[str, TableRoles]) -> Change:
     """The least change of version for a difference; a patch when the tables are equal."""
-    reasons: list[tuple[Level, str]] = [reason for table in found.tables for reason in _reasons(table)]
+    reasons: list[tuple[Level, str]] = [
+        reason for table in found.tables for reason in _reasons(table, roles[table.name])
+    ]
     for level in ("major", "minor"):
         if any(given == level for given, _ in reasons):
             return Change(level, tuple(text for _, text in reasons))
@@ -128,7 +115,7 @@ def _least(parent: Version, level: Level) -> Version:
     return Version(parent.major, parent.minor, parent.patch + 1)
 
 
-def _reasons(table: TableDiff) -> list[tuple[Level, str]]:
+def _reasons(table: TableDiff, roles: TableRoles) -> list[tuple[Level, str]]:
     name = table.name
     if table.rows[1] is None:
         return [("major", f"table {name} is gone")]
@@ -142,27 +129,24 @@ def _reasons(table: TableDiff) -> list[tuple[Level, str]]:
         step = "minor" if old is None else "major"
         made.append((step, f"{name}.{column}: {old or 'absent'} -> {new or 'absent'}"))
     if table.removed:
-        step = "minor" if name in _rules()["records"] else "major"
+        step = "minor" if roles.role == "record" else "major"
         made.append((step, f"{name}: {len(table.removed):,} rows removed"))
     if table.added:
         made.append(("minor", f"{name}: {len(table.added):,} rows added"))
     for column, count in table.by_field().items():
-        role = roles(name, [column])[column]
+        role = roles.of(column)
         made.append(("patch" if role == "metadata" else "major", f"{name}.{column} ({role}): {count:,} rows changed"))
     order = {"major": 0, "minor": 1, "patch": 2}
     return sorted(made, key=lambda reason: order[reason[0]])
 
 
-def _ids(table: TableDiff, role: Role) -> list[str]:
-    return [row_id for row_id, fields in table.changed.items() if role in roles(table.name, fields).values()]
+def _ids(table: TableDiff, roles: Mapping[str, TableRoles], role: ColumnRole) -> list[str]:
+    own = roles[table.name]
+    return [row_id for row_id, fields in table.changed.items() if own.with_role(fields, role)]
 
 
-def _touches(table: TableDiff, role: Role) -> bool:
-    if table.name in _rules()["records"]:
+def _changes_questions(table: TableDiff, roles: Mapping[str, TableRoles]) -> bool:
+    if roles[table.name].role == "record":
         return False
-    return bool(table.added or table.removed or table.columns or table.rekeyed or _ids(table, role))
-
-
-@functools.cache
-def _rules() -> dict[str, Any]:
-    return tomllib.loads(_RULES.read_text("utf-8"))
+    changed = table.added or table.removed or table.columns or table.rekeyed or _ids(table, roles, "question")
+    return bool(changed)

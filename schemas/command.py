@@ -112,6 +112,20 @@ def add_common(made: argparse.ArgumentParser) -> None:
     made.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
+def add_benchmark(made: argparse.ArgumentParser, default: str | None = None) -> None:
+    """``--benchmark``: a shipped benchmark or a folder of one's own, as ``schemas.benchmarks.benchmark`` takes it.
+
+    Required where there is no default.
+    """
+    made.add_argument(
+        "--benchmark",
+        required=default is None,
+        default=default,
+        metavar="NAME|DIR",
+        help="a benchmark by name, or the folder of one's own" + (f" (default: {default})" if default else ""),
+    )
+
+
 def whole_number(least: int, most: int) -> Callable[[str], int]:
     """The type of an argument that is a whole number in decimal digits."""
 

@@ -58,7 +58,9 @@ class MachineError(AnamnesisError):
     exit_code = 3
 
 
-def unknown(what: str, name: str, known: Iterable[str], where: object | None = None) -> RequestError:
+def unknown(
+    what: str, name: str, known: Iterable[str], where: object | None = None, *, field: str | None = None
+) -> RequestError:
     """An error for a name that is not in a closed list, with the nearest valid names."""
     names = sorted(known)
     by_fold = {candidate.casefold(): candidate for candidate in names}
@@ -66,4 +68,4 @@ def unknown(what: str, name: str, known: Iterable[str], where: object | None = N
     offered = near or names[:8]
     more = "" if near or len(names) <= 8 else f" … ({len(names)} in all)"
     mend = f"{'Did you mean' if near else 'Known'}: {', '.join(offered)}{more}{'?' if near else ''}"
-    return RequestError(f"unknown {what} {name!r}", where, mend=mend if names else "None exist yet")
+    return RequestError(f"unknown {what} {name!r}", where, field=field, mend=mend if names else "None exist yet")

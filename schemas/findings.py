@@ -6,7 +6,7 @@ Codes are ``family.kind`` in lower case and public API: documented, and stable w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ class Finding:
     ``row_id`` joins the key columns with ``/``; ``span`` is a half-open range of characters in the
     text of ``field`` (None when the finding is not about particular words), and ``text`` is what
     stands there, or the offending value. ``source`` names the paper's section or our own rule.
+    ``also`` are other codes that found the same words.
     """
 
     code: str
@@ -31,10 +32,22 @@ class Finding:
     text: str | None
     message: str
     source: str
+    also: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Every code that found it, its own first."""
+        return (self.code, *self.also)
 
     def as_dict(self) -> dict[str, Any]:
         """The record that ``--json`` and ``findings/*.jsonl`` carry."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Finding:
+        """The finding of such a record, read from JSON."""
+        span = record["span"]
+        return cls(**{**record, "span": span and tuple(span), "also": tuple(record.get("also", ()))})
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemas.benchmarks import Benchmark, benchmark
 from schemas.errors import RequestError, unknown
 
 FROZEN = Path("releases/frozen")
@@ -117,3 +118,23 @@ def add_frozen(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--frozen", type=Path, default=FROZEN, metavar="DIR", help="frozen releases (default: releases/frozen)"
     )
+
+
+def add_own_benchmark(made: argparse.ArgumentParser) -> None:
+    """``--benchmark`` of verbs that need the folder of a benchmark, whose name the release says."""
+    made.add_argument(
+        "--benchmark", metavar="DIR", help="the folder of a benchmark of one's own (default: the shipped one)"
+    )
+
+
+def benchmark_of(name: Name, spec: str | None) -> Benchmark:
+    """The benchmark of a release: the shipped one of its name, or what ``--benchmark`` gives.
+
+    Raises RequestError where that one has another name.
+    """
+    found = benchmark(spec or name.benchmark)
+    if found.name != name.benchmark:
+        raise RequestError(
+            f"{found.name} is no {name.benchmark}", spec, expected=f"the benchmark of {name}", mend="Name its folder"
+        )
+    return found

@@ -35,15 +35,35 @@ def read_jsonl(path: Path) -> Iterator[Row]:
 
 def numbered_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
     """As ``read_jsonl``, each object with the number of its line; empty lines are passed over."""
+    for number, row in lines_jsonl(path):
+        if isinstance(row, RequestError):
+            raise row
+        yield number, row
+
+
+def lines_jsonl(path: Path) -> Iterator[tuple[int, Row | RequestError]]:
+    """As ``numbered_jsonl``, with an error in the place of a line that is no JSON object.
+
+    Raises RequestError for a missing file, and for one that is of another form from its first line on.
+    """
     try:
         with path.open("rb") if path != PIPED else open(0, "rb", closefd=False) as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield number, _object(line, path, number)
+                    yield number, _parsed(line, path, number)
     except FileNotFoundError:
         raise RequestError("missing file", path, mend="Check the path, or build the table first") from None
     except IsADirectoryError:
         raise RequestError("a folder instead of a file", path, mend="Name a JSON Lines file") from None
+
+
+def _parsed(line: bytes, path: Path, number: int) -> Row | RequestError:
+    try:
+        return _object(line, path, number)
+    except RequestError as error:
+        if error.where == path:  # the form of the whole file
+            raise
+        return error
 
 
 def _object(line: bytes, path: Path, number: int) -> Row:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from schemas.benchmarks import Benchmark, benchmark
 from schemas.command import DEFAULT_WORKSPACE
 from schemas.errors import RequestError
 from schemas.release_names import locate
-from schemas.tables import Benchmark, Row, benchmark
+from schemas.tables import Row
 from schemas.workspace import Workspace
 
 _BATCH = 1024
@@ -56,7 +57,7 @@ def source(arguments: argparse.Namespace) -> Source:
     """What the arguments of ``add_source`` and ``--benchmark`` name. Raises RequestError where they name two."""
     chosen = benchmark(arguments.benchmark)
     if arguments.release is None:
-        return of_workspace(Workspace(arguments.workspace or DEFAULT_WORKSPACE, chosen.name))
+        return of_workspace(Workspace(arguments.workspace or DEFAULT_WORKSPACE, chosen.spec))
     if arguments.workspace is not None:
         raise RequestError("two sources", expected="--workspace or --release", mend="Leave one out")
     return of_release(arguments.release, chosen)

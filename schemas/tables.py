@@ -1,123 +1,75 @@
-"""Record schemas, vocabularies and benchmarks, read from their files.
+"""Tables and links of a benchmark: what ``[tables]`` and ``[[links]]`` of its file say.
 
-The files under ``records/``, ``vocab/`` and ``benchmarks/`` are the only place where fields, terms
-and keys are written down. Two of our own keywords are resolved here, so that a vocabulary is
-never typed twice: ``x-vocab`` (an enum of a vocabulary's ids) and ``x-properties-from-vocab`` with
-``x-each-property`` (an object with one property a term).
+``schemas.benchmarks`` reads and checks the file; ``schemas.records`` has the schemas of the rows.
 """
 
 from __future__ import annotations
 
-import functools
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import orjson
-
-from schemas.errors import unknown
-
-_HERE = Path(__file__).parent
+# Re-exported until all callers import them from schemas.records.
+from schemas.records import record_names as record_names
+from schemas.records import record_path
+from schemas.records import record_schema as record_schema
+from schemas.records import resolved as resolved
+from schemas.records import term_ids as term_ids
+from schemas.records import vocabulary as vocabulary
 
 Row = dict[str, Any]
 
-
-@functools.cache
-def vocabulary(name: str) -> tuple[Mapping[str, Any], ...]:
-    """The terms of a vocabulary, in their order; each has at least ``id`` and ``label``."""
-    path = _HERE / "vocab" / f"{name}.json"
-    if not path.is_file():
-        raise unknown("vocabulary", name, (p.stem for p in path.parent.glob("*.json")))
-    return tuple(orjson.loads(path.read_bytes())["terms"])
-
-
-def term_ids(name: str) -> tuple[str, ...]:
-    """The ids of a vocabulary, in its order."""
-    return tuple(term["id"] for term in vocabulary(name))
-
-
-def memory_stage(age: int) -> Mapping[str, Any]:
-    """The memory stage (Table 8) of an age in years. Raises ValueError outside 6 to 50."""
-    for stage in vocabulary("memory_stages"):
-        if stage["from_age"] <= age <= stage["to_age"]:
-            return stage
-    raise ValueError(f"no memory stage for age {age}: expected 6 to 50")
-
-
-def record_names() -> tuple[str, ...]:
-    """The names of all tables that have a record schema."""
-    return tuple(
-        sorted(
-            p.name.removesuffix(".schema.json")
-            for p in (_HERE / "records").glob("*.schema.json")
-            if not p.name.startswith("common.")
-        )
-    )
-
-
-@functools.cache
-def record_schema(name: str) -> Mapping[str, Any]:
-    """The JSON Schema of a table's rows, with references and vocabularies put in place."""
-    if name not in record_names():
-        raise unknown("table", name, record_names())
-    return resolved(_read_record(name))  # type: ignore[no-any-return]
-
-
-@functools.cache
-def _read_record(name: str) -> Any:
-    return orjson.loads((_HERE / "records" / f"{name}.schema.json").read_bytes())
-
-
-def resolved(node: Any) -> Any:
-    """A schema with references to shared parts and vocabularies put in place."""
-    if isinstance(node, list):
-        return [resolved(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        name, _, pointer = node["$ref"].partition("#/")
-        target = _read_record(name)
-        for part in pointer.split("/"):
-            target = target[part]
-        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
-    made = {
-        key: resolved(value) for key, value in node.items() if key not in ("x-properties-from-vocab", "x-each-property")
-    }
-    if "x-vocab" in node:
-        made["enum"] = [*term_ids(node["x-vocab"]), *([None] if "null" in node["type"] else [])]
-    if "x-properties-from-vocab" in node:
-        terms = vocabulary(node["x-properties-from-vocab"])
-        made["properties"] = {
-            term["id"]: {**node["x-each-property"], "description": f"{term['label']}."} for term in terms
-        }
-        made["required"] = [term["id"] for term in terms]
-    return made
+Role = Literal["questions", "keys", "shown", "record"]
 
 
 @dataclass(frozen=True)
 class Table:
     """A table of a benchmark.
 
-    ``key`` are the columns that name a row; ``file`` the column whose values name the working files
-    (None: one file, ``all``); ``rows`` the expected number of rows; ``rows_per`` the expected number
-    for every value of a column; ``filled`` the nullable fields that this benchmark requires; ``optional``
-    whether the benchmark is whole without it.
+    - ``key``: the columns that name a row; ``record``: the record schema of the rows (default: the name)
+    - ``file``: the column whose values name the working files (None: one file, ``all``)
+    - ``rows``, ``rows_per``: the expected number of rows, in all and for every value of a column
+    - ``filled``: the nullable fields that this benchmark requires; ``optional``: it is whole without the table
+    - ``audits``: which audits the rows get (none: the table is unaudited); ``reads``: the tables these look into
+    - ``text``: the column that audits read as the row's text; ``window``: the columns that rows have to agree on
+      for their texts to be compared
+    - ``role``: what an evaluation makes of it; ``gold``, ``metadata``: columns that are gold, columns that are
+      neither shown nor scored; every other column is part of the question
+    - ``gold_of``: of a table of gold, the table of questions whose rows have the same ids
+    - ``home``: the folder of a benchmark of one's own
     """
 
     name: str
     key: tuple[str, ...]
+    record: str = ""
     file: str | None = None
     rows: int | None = None
     rows_per: Mapping[str, int] | None = None
     filled: tuple[str, ...] = ()
     optional: bool = False
+    audits: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    text: str | None = None
+    window: tuple[str, ...] = ()
+    role: Role = "shown"
+    gold: tuple[str, ...] = ()
+    gold_of: str | None = None
+    metadata: tuple[str, ...] = ()
+    home: Path | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "record", self.record or self.name)
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the rows."""
-        return record_schema(self.name)
+        return record_schema(self.record, self.home)
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the record is a shipped one, whose rules and figures apply; a folder's own record has none."""
+        return self.home is None or not record_path(self.record, self.home).is_relative_to(self.home)
 
     def row_id(self, row: Mapping[str, Any]) -> str:
         """The values of the key columns, joined with ``/``."""
@@ -130,60 +82,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Link:
-    """A reference: each value of ``table.path`` occurs as ``to_table.to_column``; ``both_ways``: also the reverse."""
+    """A reference: what stands at ``paths`` of ``table`` stands in ``columns`` of a row of ``to_table`` too.
+
+    One path and column, or several that are looked up together. ``both_ways``: every row of ``to_table``
+    is named.
+    """
 
     table: str
-    path: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
     to_table: str
-    to_column: str
+    columns: tuple[str, ...]
     both_ways: bool = False
 
+    @property
+    def field(self) -> str:
+        """What points: ``memories.memory_id``, or several paths joined with ``+``."""
+        return "+".join(".".join(path) for path in self.paths)
 
-@dataclass(frozen=True)
-class Benchmark:
-    """A benchmark: what it is called and the tables, in order of dependency, it is made of."""
+    @property
+    def target(self) -> str:
+        """What is pointed at: a column, or several joined with ``+``."""
+        return "+".join(self.columns)
 
-    name: str
-    title: str
-    paper: str
-    tables: Mapping[str, Table]
-    links: tuple[Link, ...]
-
-    def table(self, name: str) -> Table:
-        """A table by name; an unknown one raises with the nearest names."""
-        if name not in self.tables:
-            raise unknown("table", name, self.tables, f"benchmark {self.name}")
-        return self.tables[name]
-
-
-def benchmark_names() -> tuple[str, ...]:
-    """The benchmarks that have a file."""
-    return tuple(sorted(p.stem for p in (_HERE / "benchmarks").glob("*.toml")))
-
-
-@functools.cache
-def benchmark(name: str) -> Benchmark:
-    """A benchmark by name; an unknown one raises with the nearest names."""
-    if name not in benchmark_names():
-        raise unknown("benchmark", name, benchmark_names())
-    text = tomllib.loads((_HERE / "benchmarks" / f"{name}.toml").read_text("utf-8"))
-    tables = {table: _table(table, settings) for table, settings in text["tables"].items()}
-    return Benchmark(name, text["title"], text["paper"], tables, tuple(_link(item) for item in text.get("links", [])))
-
-
-def _table(name: str, settings: Mapping[str, Any]) -> Table:
-    return Table(
-        name=name,
-        key=tuple(settings["key"]),
-        file=settings.get("file"),
-        rows=settings.get("rows"),
-        rows_per=settings.get("rows_per"),
-        filled=tuple(settings.get("filled", ())),
-        optional=settings.get("optional", False),
-    )
-
-
-def _link(item: Mapping[str, Any]) -> Link:
-    table, *path = item["from"].split(".")
-    to_table, to_column = item["to"].split(".")
-    return Link(table, tuple(path), to_table, to_column, item.get("both_ways", False))
+    def __str__(self) -> str:
+        return f"{self.table}.{self.field} -> {self.to_table}.{self.target}"

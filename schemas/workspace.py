@@ -19,22 +19,26 @@ from typing import Any
 
 import orjson
 
+from schemas.benchmarks import Benchmark, benchmark
 from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
 from schemas.locks import held
 from schemas.rows import read_jsonl, sweep, write_jsonl, write_whole
-from schemas.tables import Benchmark, Row, benchmark
+from schemas.tables import Row
 from schemas.version import code_digest, package_version
 
 LAYOUT = 1
 
 
 class Workspace:
-    """The working rows of one benchmark under ``root`` (the ``--workspace`` folder)."""
+    """The working rows of one benchmark under ``root`` (the ``--workspace`` folder).
 
-    def __init__(self, root: Path, name: str) -> None:
-        self.benchmark: Benchmark = benchmark(name)
-        self.folder = root / name
+    ``spec`` names the benchmark as ``schemas.benchmarks.benchmark`` takes it; the folder has its name.
+    """
+
+    def __init__(self, root: Path, spec: str | Path) -> None:
+        self.benchmark: Benchmark = benchmark(spec)
+        self.folder = root / self.benchmark.name
         self._check_layout()
 
     def _check_layout(self) -> None:

@@ -1,15 +1,20 @@
 """Memories for tests of what is built from memories: many, different, cheap, and of one person each."""
 
 from pathlib import Path
+from typing import Any
 
 from builders import compatibility, personas
-from builders.scenarios import command as scenarios
+from builders.ids import memory_id
+from builders.life import ledgers
+from builders.memories.stages import memory_stage
+from builders.pipeline.run import Run
+from builders.pipeline.streams import Streams
+from builders.scenarios import step as scenarios
 from models.backends import BackendSettings
 from models.prices import read_prices
 from models.roles import read_roles
-from schemas.ids import memory_id
 from schemas.randomness import rng_for
-from schemas.tables import Row, memory_stage, term_ids
+from schemas.tables import Row, term_ids
 from schemas.workspace import Workspace
 
 PLACES = ("kitchen", "bus stop", "library", "school yard", "office corridor", "market hall", "hospital ward", "beach")
@@ -17,6 +22,14 @@ THINGS = ("a letter", "the spare key", "a broken cup", "the loud radio", "a prom
 DEEDS = ("waited", "argued", "left early", "said nothing", "counted twice", "laughed aloud", "asked again", "gave in")
 PEOPLE = ("my sister", "the teacher", "a stranger", "the manager", "an old friend", "the neighbour", "the doctor")
 FEELINGS = ("shame", "pride", "anger", "relief", "worry", "joy", "grief", "envy")
+
+
+def streams(seed: int) -> Streams:
+    """The random streams of HEART-BENCH for a seed."""
+    return Streams(seed, "heart")
+
+
+HEART = streams(7)
 
 
 def memories_of(character: Row, count: int, seed: int = 7) -> list[Row]:
@@ -63,15 +76,18 @@ def offline_settings(root: Path) -> BackendSettings:
     )
 
 
+def run_in(space: Workspace, **given: Any) -> Run:
+    """A run of steps in a workspace, offline."""
+    return Run(space, offline_settings(space.folder), quiet=True, **given)
+
+
 def workspace(root: Path, characters: list[Row], count: int) -> Workspace:
     """A workspace with characters, ledgers, ``count`` memories each, scenarios and exclusions."""
     space = Workspace(root, "heart")
-    personas.settle(space, characters)
+    personas.write_characters(space, characters)
     for character in characters:
-        from builders.life import ledgers
-
-        ledgers.settle(space, character, 7)
+        ledgers.write_ledger(space, character, HEART)
         space.write("memories", memories_of(character, count), character["character_id"])
-    scenarios.settle(space, None, 7, offline_settings(root), False)
-    compatibility.settle(space, None, False)
+    scenarios.build(run_in(space))
+    compatibility.build(run_in(space))
     return space

@@ -13,9 +13,11 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
-from models.rehearsal.api import Api, Rehearsal
+from models.rehearsal.api import Api
 from models.rehearsal.server import running
-from schemas.tables import Row, benchmark, record_schema
+from models.rehearsal.writing import Rehearsal
+from schemas.benchmarks import benchmark
+from schemas.tables import Row, record_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -62,6 +64,8 @@ def rehearse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Api]]:
             address, api = servers.enter_context(running(Rehearsal(**behaviour)))
             monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-tests")
+            monkeypatch.setenv("OPENAI_BASE_URL", address)
+            monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-tests")
             return api
 
         yield start

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from audits import audit
-from audits.__main__ import main
+from audits.command import main
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 STORY = SOUND["content_full"]
@@ -155,9 +155,86 @@ def test_a_model_is_only_asked_about_what_it_judges(tmp_path, capsys):
     assert "--only names none" in json.loads(capsys.readouterr().out)["skipped"][0]
 
 
-@pytest.mark.parametrize("line", ['{"id": ', "[1, 2]", '{"content_full": "\\ud83d"}', "\x00"])
-def test_a_line_that_is_no_row_is_an_error_that_names_it(tmp_path, capsys, line):
+NO_ROWS = ['{"id": ', "[1, 2]", '{"content_full": "\\ud83d"}', "\x00"]
+
+
+@pytest.mark.parametrize("line", NO_ROWS)
+def test_a_line_that_is_no_row_is_a_finding_and_the_others_are_judged(tmp_path, capsys, line):
     path = tmp_path / "bad.jsonl"
-    path.write_text(json.dumps(SOUND) + "\n" + line + "\n", "utf-8")
+    path.write_text(json.dumps(SOUND) + "\n" + line + "\n" + json.dumps(changed(content_full="I left.")), "utf-8")
+    assert main(arguments(path, "--only", "format", "length", "--json")) == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["rows"] == 2
+    assert printed["counts"] == {"format.line": 1, "format.repeated": 1, "length.short": 1}
+    assert [each["row_id"] for each in printed["findings"] if each["code"] == "format.line"] == ["line 2"]
+
+
+@pytest.mark.parametrize("line", [line for line in NO_ROWS if line != "[1, 2]"])
+def test_a_file_of_which_no_line_is_a_row_is_an_error(tmp_path, capsys, line):
+    path = tmp_path / "bad.jsonl"
+    path.write_text(line + "\n", "utf-8")
     assert main(arguments(path)) == 2
-    assert f"{path}:2" in capsys.readouterr().err
+    assert f"{path}:1" in capsys.readouterr().err
+
+
+TABLE_6 = (
+    "id", "timeline", "context", "content_summary", "content_full", "triggers", "relevance_tags",
+    "psych_conclusion", "behavior_policy", "emotion_signature",
+)  # fmt: skip
+
+
+def test_a_memory_with_the_ten_fields_of_table_6_is_a_sound_row(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", {name: SOUND[name] for name in TABLE_6})
+    assert main(arguments(path, "--json")) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["counts"] == {}
+    assert printed["skipped"] == ["continuity not checked: no ledger for CHAR_04 (1 memory)"]
+
+
+def test_what_follows_from_other_columns_is_looked_up_like_a_column():
+    row = {name: SOUND[name] for name in TABLE_6} | {"timeline": "School age (9)"}
+    row |= {"content_full": "Knut opened the door. In hindsight it was only a cup. " + STORY}
+    fact = {"fact_id": "F1", "character_id": "CHAR_04", "kind": "person", "role": "friend", "name": "Knut"}
+    found = audit("memories", [row, row], {"ledgers": [{**fact, "from_age": 20, "to_age": 30}]})
+    assert {"continuity.early", "perspective.adult", "duplicate.semantic"} <= {c for f in found for c in f.codes}
+
+
+def test_a_column_that_no_row_has_is_one_note():
+    rows = [changed(id=f"MEM_04_000{number}") for number in (1, 2)]
+    for row in rows:
+        del row["triggers"]
+    found = [finding for finding in audit("memories", rows) if finding.code == "format.missing"]
+    assert [(each.row_id, each.field, each.severity) for each in found] == [("*", "triggers", "note")]
+
+
+def test_a_column_that_one_row_lacks_is_an_error_of_that_row():
+    rows = [changed(id=f"MEM_04_000{number}") for number in (1, 2)]
+    del rows[1]["triggers"]
+    found = [finding for finding in audit("memories", rows) if finding.code == "format.missing"]
+    assert [(each.row_id, each.severity) for each in found] == [("MEM_04_0002", "error")]
+
+
+def test_rows_without_the_text_that_is_judged_are_not_clean(tmp_path):
+    path = written(tmp_path / "mine.jsonl", {"id": "MEM_04_0001", "timeline": SOUND["timeline"]})
+    assert main(arguments(path)) == 1
+
+
+def test_one_fault_is_one_finding_that_names_the_other_codes():
+    row = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["decisions"]
+    found = audit("decisions", [{**row, "final_decision": "I leave, as MEM_04_0017 says. I sit down."}])
+    assert [(each.code, each.also) for each in found] == [("citation.memory", ("format.residue",))]
+
+
+def test_a_key_that_two_rows_have_is_a_finding_and_both_are_judged(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", SOUND, changed(content_full="Years later I knew."))
+    assert main(arguments(path, "--only", "format", "perspective", "--json")) == 1
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert counts == {"format.repeated": 1, "perspective.future": 1}
+
+
+@pytest.mark.parametrize("field", ["id", "character_id", "stage", "domain", "triggers", "provenance"])
+def test_a_lone_surrogate_in_any_column_is_a_finding_that_can_be_written_as_json(field):
+    value = ["\ud83d"] if field == "triggers" else {"x": "\ud83d"} if field == "provenance" else "\ud83d"
+    found = audit("memories", [changed(**{field: value})] * 2)
+    assert "format.surrogate" in {finding.code for finding in found}
+    orjson.dumps([finding.as_dict() for finding in found])

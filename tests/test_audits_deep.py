@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits.__main__ import main
+from audits.command import main
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 WORDS = " ".join(SOUND["content_full"].split()[:6])

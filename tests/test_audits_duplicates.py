@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
-from audits.duplicates import near_duplicates, neighbours
-from audits.duplicates.near_duplicates import cosine_pairs, cosines, findings
+from audits import audit
+from audits.duplicates import command, near_duplicates, neighbours
+from audits.duplicates.neighbours import cosine_pairs, cosines
 from audits.duplicates.tfidf import weights
 from schemas.errors import RequestError
 from schemas.rows import write_jsonl
@@ -47,6 +48,10 @@ def narratives(count, seed, length=120):
                 words[place] = rng.choice(WORDS)
         made.append(" ".join(words))
     return made
+
+
+def findings(rows, processes=1, across=False):
+    return near_duplicates.findings(rows, near_duplicates.scope_of("memories"), processes, across)
 
 
 def memory(number, text, *, age=10, stage="school_age", character="CHAR_01", intensity=0.5):
@@ -206,12 +211,12 @@ def test_a_text_that_stands_there_a_thousand_times_is_a_finding_a_copy():
     assert max(len(finding.message) for finding in found) < 800
 
 
-def test_a_stage_that_is_not_told_is_that_of_the_age():
+def test_a_missing_stage_is_that_of_the_age():
     text = "we walked along the river until the light was gone"
     rows = [memory(1, text, age=8), memory(2, text, age=40), memory(3, text, age=9)]
     for row in rows:
         row["stage"] = None
-    found = findings(rows)
+    found = audit("memories", rows, only=["duplicate"])
     assert [(finding.row_id, "None" in finding.message) for finding in found] == [("MEM_01_0003", False)]
 
 
@@ -249,17 +254,17 @@ def test_rows_without_text_are_not_compared():
 def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path, capsys):
     file = tmp_path / "mine.jsonl"
     write_jsonl(file, [memory(n, text) for n, text in enumerate(narratives(25, 10))])
-    assert near_duplicates.main(["--benchmark", "heart", "--rows", str(file), "--json"]) == 1
+    assert command.main(["--benchmark", "heart", "--rows", str(file), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["rows"] == 25
     assert document["counts"] == {"duplicate.semantic": len(document["findings"])}
     assert document["findings"][0].keys() == {
-        "code", "table", "row_id", "field", "severity", "span", "text", "message", "source"
+        "code", "table", "row_id", "field", "severity", "span", "text", "message", "source", "also"
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--benchmark", "hart"], "Did you mean: heart"),
         (["--benchmark", "heart", "--table", "memory"], "Did you mean: memories"),
@@ -272,11 +277,11 @@ def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path
         (["--benchmark", "heart", "--processes", "0"], "from 1 to 256"),
     ],
 )
-def test_a_wrong_request_is_told_in_one_line_and_exits_2(arguments, told, tmp_path, capsys):
+def test_a_wrong_request_is_one_line_and_exits_2(arguments, message, tmp_path, capsys):
     file = tmp_path / "mine.jsonl"
     write_jsonl(file, [memory(1, "some text"), memory(2, "some text")])
     (tmp_path / "none.jsonl").touch()
     words = [{"FILE": str(file), "EMPTY": str(tmp_path / "none.jsonl")}.get(word, word) for word in arguments]
-    assert near_duplicates.main([*words, "--workspace", str(tmp_path)]) == 2
+    assert command.main([*words, "--workspace", str(tmp_path)]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("error: ") and error.count("\n") == 1 and told in error
+    assert error.startswith("error: ") and error.count("\n") == 1 and message in error

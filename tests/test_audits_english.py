@@ -6,9 +6,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from audits import audit, unjudged
-from audits.__main__ import main
+from audits import audit, not_checked
 from audits.codes import select
+from audits.command import main
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 OTHERS = {
@@ -44,17 +44,18 @@ def test_a_short_text_passes_for_english():
     assert not audit("decisions", [{"final_decision": "Ich bleibe. Ich setze mich."}], only=["format.script"])
 
 
-def test_what_could_not_be_judged_is_told_where_no_finding_tells_it(tmp_path, capsys):
+def test_what_could_not_be_checked_is_listed_where_no_finding_says_it(tmp_path, capsys):
     path = tmp_path / "mine.jsonl"
     path.write_bytes(orjson.dumps({**SOUND, "content_full": OTHERS["German"], "character_id": "CHAR_77"}))
     asked = ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--only", "rubin", "continuity"]
     assert main([*asked, "--processes", "1", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["skipped"]
-    assert told[0].startswith("1 of 1 rows are not English")
-    assert "no ledger of CHAR_77; 1 memories" in told[1]
+    assert json.loads(capsys.readouterr().out)["skipped"] == [
+        "words not checked: 1 of 1 rows are not English",
+        "continuity not checked: no ledger for CHAR_77 (1 memory)",
+    ]
 
 
-def test_nothing_is_left_unjudged_of_english_rows_with_a_ledger():
+def test_everything_is_checked_of_english_rows_with_a_ledger():
     fact = {"fact_id": "F1", "character_id": SOUND["character_id"], "kind": "home", "role": "home"}
     ledger = [{**fact, "from_age": 0, "to_age": 80}]
-    assert unjudged("memories", [SOUND], {"ledgers": ledger}, select("memories", None)) == []
+    assert not_checked("memories", [SOUND], {"ledgers": ledger}, select("memories", None)) == []

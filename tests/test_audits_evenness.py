@@ -167,7 +167,8 @@ def test_an_unknown_column_is_refused_with_the_nearest(path, near):
 
 
 def test_without_a_column_all_columns_of_closed_lists_are_measured(tmp_path, small_heart, capsys):
-    Workspace(tmp_path, "heart").write("scenarios", small_heart["scenarios"])
+    (scenario,) = small_heart["scenarios"]
+    Workspace(tmp_path, "heart").write("scenarios", [scenario, {**scenario, "id": "SCN_SCHOOL_AGE_2"}])
     words = ["--benchmark", "heart", "--table", "scenarios", "--workspace", str(tmp_path), "--json"]
     assert evenness.main(words) == 0
     found = [row["column"] for row in json.loads(capsys.readouterr().out)["rows"]]
@@ -211,12 +212,22 @@ def test_users_of_ones_own_are_held_against_the_menu_of_a_workspace_that_is_name
     words = ["--benchmark", "personalens-published", "--table", "users", "--rows", path]
     assert evenness.main(words) == 0
     told = capsys.readouterr().err
-    assert "Books: Genre" in told and "skipped: no preferences to tell what was on offer" in told
+    assert "Books: Genre" in told and "skipped: possible values not counted: no preferences" in told
     menu = one_row("preferences") | {"domain": "Books", "preference": "Genre", "possible_values": ["Drama"]}
     Workspace(tmp_path, "personalens-published").write("preferences", [menu | {"categorical": True}])
     assert evenness.main([*words, "--workspace", str(tmp_path), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["possible"], row["distinct"], row["generated"]) == (1, 2, 1)
+
+
+def test_columns_of_a_single_row_are_left_out_unless_one_is_named(tmp_path, capsys):
+    path = written(tmp_path / "mine.jsonl", {"id": "s1", "stage": "adolescence"})
+    words = ["--benchmark", "heart", "--table", "scenarios", "--rows", path, "--json"]
+    assert evenness.main(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["rows"] == [] and document["skipped"] == ["evenness is a measure of several rows, and there is one"]
+    assert evenness.main([*words, "--column", "stage"]) == 0
+    assert [row["distinct"] for row in json.loads(capsys.readouterr().out)["rows"]] == [1]
 
 
 def test_a_long_value_is_cut_in_the_table_and_whole_in_the_document(tmp_path, capsys):

@@ -1,15 +1,18 @@
 """The report for people: short lines, one a finding, that say where, what, and how to see the rest."""
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
 from audits import audit
-from audits.report import SHOWN, by_id, lines
+from audits.report import SHOWN, lines
+from audits.tables import audited
 from schemas.findings import Finding
 
 
 def report(table, rows, *codes):
-    return list(lines(audit(table, rows, {}, only=codes or None), by_id(table, rows), len(rows), table))
+    return list(lines(audit(table, rows, {}, only=codes or None), rows, audited(table)))
 
 
 def finding(text, message, span=None, field="content_full", row_id="m1"):
@@ -17,7 +20,7 @@ def finding(text, message, span=None, field="content_full", row_id="m1"):
 
 
 def line_of(found, rows=()):
-    return next(line for line in lines([found], by_id("memories", rows), 1, "memories") if line.startswith("  m1"))
+    return next(line for line in lines([found], rows, audited("memories")) if line.startswith("  m1"))
 
 
 def test_the_whole_text_of_a_row_never_lands_in_the_report_though_two_rows_carry_its_id():
@@ -47,7 +50,7 @@ def test_words_in_a_list_are_shown_in_their_sentence():
 
 def test_how_to_see_the_findings_that_are_left_out_is_said():
     told = report("memories", [{"id": f"m{number}"} for number in range(SHOWN + 2)], "format.id")
-    assert "  … 2 more; --json has them all" in told
+    assert "  … 2 more; --json lists all of them" in told
 
 
 def test_the_columns_a_row_has_in_place_of_its_text_are_named_once():
@@ -58,10 +61,15 @@ def test_the_columns_a_row_has_in_place_of_its_text_are_named_once():
     assert not any("unknown columns" in line for line in report("memories", [{"content_full": "It rained."}]))
 
 
-def test_rows_without_an_id_are_said_to_go_by_their_place():
-    told = report("decisions", [{"final_decision": "I stay. I sit down."}], "format.missing")
-    assert "Rows without character_id or scenario_id go by their place: #1 is the first row of the table" in told
-    assert not any("go by their place" in line for line in report("memories", [{"id": "m1"}], "format.missing"))
+def test_rows_without_an_id_are_named_by_their_place():
+    told = report("decisions", [{"final_decision": "She stays. She sits."}], "person")
+    assert "Rows without character_id or scenario_id are named by their place: #1 is the first row of the table" in told
+    assert not any("named by their place" in line for line in report("memories", [{"id": "m1"}], "format.missing"))
+
+
+def test_other_codes_of_the_same_words_are_shown_beside_the_message():
+    found = replace(finding("79", "79 characters"), also=("format.cut", "person.third"))
+    assert line_of(found) == "  m1 content_full: 79 characters (also format.cut, person.third)"
 
 
 def test_a_report_of_anything_is_printable():

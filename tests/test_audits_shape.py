@@ -43,6 +43,16 @@ def test_what_is_found_in_every_table_is_told_once(table):
         assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans)), found
 
 
+@each_table
+def test_a_preamble_of_a_model_is_found_at_the_beginning_of_a_text_of_any_table(table):
+    def prompts(text):
+        row = {**copy.deepcopy(SOUND[table]), FIELDS[table]: text}
+        return [finding for finding in audit(table, [row], SOUND) if "format.prompt" in finding.codes]
+
+    assert [text for text in EXAMPLES["preambles"] if not prompts(text)] == []
+    assert [text for text in EXAMPLES["no_preambles"] if prompts(text)] == []
+
+
 def test_a_mark_of_a_nested_field_or_an_entry_of_a_list_is_shown():
     row = copy.deepcopy(SOUND["memories"])
     row["triggers"][2] = "a ladder <|end|>"

@@ -4,21 +4,25 @@ import json
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from audits import evenness
-from audits.shortcuts import leaks, shortcuts, solvers
-from audits.shortcuts.questions import opposites, poles, published_poles, questions
+from audits.shortcuts import command, leaks, solvers
+from audits.shortcuts.questions import opposites, poles, questions
 from audits.shortcuts.rates import rate
-from audits.shortcuts.shortcuts import measure
+from audits.shortcuts.report import audit_questions, measure
 from builders.importers import archives, heart
+from schemas.benchmarks import benchmark as benchmark_of
 from schemas.errors import RequestError
+from schemas.records import vocabulary
 from schemas.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[1]
 LETTERS = "ABCD"
+PUBLISHED = poles(vocabulary("published_characters"), key="id")
 CAST = {f"CHAR_{n:02d}": ("OCEAN"[(n - 1) // 2], ("high", "low")[(n - 1) % 2]) for n in range(1, 11)} | {
     "CHAR_11": None
 }
@@ -72,7 +76,7 @@ def published(shared):
 
 @pytest.fixture(scope="module")
 def report(published):
-    return measure(*published, published_poles())
+    return measure(*published, PUBLISHED)
 
 
 def test_the_opposite_pole_is_a_distractor_in_537_of_610_published_questions(report):
@@ -199,8 +203,18 @@ def test_questions_and_keys_that_do_not_fit_are_refused(change):
 
 def test_the_published_poles_are_those_of_the_built_characters(small_heart):
     built = poles(small_heart["characters"])
-    assert built and built.items() <= published_poles().items()
-    assert opposites(published_poles())["CHAR_03"] == {"CHAR_04"} and len(opposites(published_poles())) == 10
+    assert built and built.items() <= PUBLISHED.items()
+    assert opposites(PUBLISHED)["CHAR_03"] == {"CHAR_04"} and len(opposites(PUBLISHED)) == 10
+
+
+def test_a_benchmark_says_which_tables_hold_its_questions_and_their_findings_name_them():
+    mcqs, keys, decisions = benchmark(pick=lambda rng, c, others: opposite_and_two(rng, c, others))
+    chosen = benchmark_of("heart-published")
+    asked = replace(chosen.questions, table="items", keys="solutions", decisions="choices")
+    tables = {"items": mcqs, "solutions": keys, "choices": decisions}
+    report = audit_questions(replace(chosen, questions=asked), tables)
+    assert {(each.code, each.table) for each in report.findings} >= {("shortcut.pole", "items")}
+    assert "the opposite pole is among the distractors" in {figure["name"] for figure in report.figures()}
 
 
 def test_a_rate_lies_in_its_interval_and_clusters_widen_it():
@@ -218,11 +232,11 @@ def test_the_command_prints_one_document_and_exits_1(tmp_path, published, capsys
     for name, rows in zip(("mcqs", "mcq_keys", "decisions"), published, strict=True):
         workspace.write(name, rows)
     words = ["--benchmark", "heart-published", "--workspace", str(tmp_path), "--no-solvers"]
-    assert shortcuts.main([*words, "--json"]) == 1
+    assert command.main([*words, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["poles"]["hits"] == 537 and document["text"] is None
     assert document["counts"] == {"shortcut.person": 16, "shortcut.pole": 1, "shortcut.source": 1}
-    assert shortcuts.main(words) == 1
+    assert command.main(words) == 1
     assert "537 of 610" in capsys.readouterr().err
 
 
@@ -233,18 +247,22 @@ def test_the_report_shows_the_words_an_option_must_not_have(tmp_path, capsys):
     workspace = Workspace(tmp_path, "heart-published")
     workspace.write("mcqs", mcqs)
     workspace.write("mcq_keys", keys)
-    assert shortcuts.main(["--benchmark", "heart-published", "--workspace", str(tmp_path), "--no-solvers"]) == 1
+    assert command.main(["--benchmark", "heart-published", "--workspace", str(tmp_path), "--no-solvers"]) == 1
     told = [line for line in capsys.readouterr().err.splitlines() if "shortcut.person" in line]
     assert [line.split("options.")[1].split("  An option")[0] for line in told[:1]] == ["B  “She”"]
     assert "“Choose to wait. Choose" in told[1] and max(map(len, told)) < 400
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("heart", "no rows of heart"), ("personalens-published", "unknown table 'mcqs'")]
+    ("name", "message"),
+    [
+        ("heart", "no rows of heart"),
+        ("personalens-published", "benchmark personalens-published has no questions: add [questions]"),
+    ],
 )
-def test_a_benchmark_without_questions_exits_2(name, told, tmp_path, capsys):
-    assert shortcuts.main(["--benchmark", name, "--workspace", str(tmp_path)]) == 2
-    assert told in capsys.readouterr().err
+def test_a_benchmark_without_questions_exits_2(name, message, tmp_path, capsys):
+    assert command.main(["--benchmark", name, "--workspace", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_the_tutorial_shows_what_the_commands_print(tmp_path, published, capsys):
@@ -252,7 +270,7 @@ def test_the_tutorial_shows_what_the_commands_print(tmp_path, published, capsys)
     for name, rows in zip(("mcqs", "mcq_keys", "decisions"), published, strict=True):
         workspace.write(name, rows)
     common = ["--benchmark", "heart-published", "--workspace", str(tmp_path)]
-    shortcuts.main(common)
+    command.main(common)
     evenness.main([*common, "--table", "mcq_keys", "--column", "sources.character_id"])
     printed = set(map(str.rstrip, capsys.readouterr().err.splitlines()))
     blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs/tutorial-shortcuts.md").read_text("utf-8"), re.DOTALL)

@@ -5,20 +5,21 @@ import functools
 import numpy as np
 import orjson
 import pytest
-from builder_samples import memories_of, offline_settings, workspace
+from builder_samples import memories_of, run_in, workspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.activations import command as activations
+from builders.activations import step as activations
 from builders.activations.recall import TARGET, Pair, activate, batch_budget, budget_ratio
 from builders.activations.recollection import Recollection
 from builders.offline.association import Associations, rank
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
-from builders.scenarios.command import expand
+from builders.scenarios.step import expand
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import benchmark, term_ids
+from schemas.benchmarks import benchmark
+from schemas.tables import term_ids
 from validators import check
 from validators.records import failures
 
@@ -40,14 +41,14 @@ def pair(scenario="SCN_AGE_30_TRANSITION_1", rows=None):
 
 
 def activated(one):
-    found, failed = drive(activate(one, Recollection(CHARACTER, one.memories), 7, "offline"))
+    found, failed = drive(activate(one, Recollection(CHARACTER, one.memories, "heart"), 7, "offline"))
     assert failed == []
     return found
 
 
 def answering(one, answer):
     """Drive a pair's chain; ``answer`` changes what the offline scorer would say. Returns rows, failures, requests."""
-    chain = activate(one, Recollection(CHARACTER, one.memories), 7, "messages")
+    chain = activate(one, Recollection(CHARACTER, one.memories, "heart"), 7, "messages")
     asked, reply = [], None
     try:
         while True:
@@ -271,11 +272,10 @@ def space(tmp_path_factory):
 
 
 def test_one_worker_and_two_write_the_same_bytes(space):
-    settings = offline_settings(space.folder)
     written = []
     for workers in (1, 2):
-        outcomes, failed = activations.settle(space, load_characters()[:3], 7, settings, True, workers)
-        assert failed == [] and {outcome.action for outcome in outcomes} == {"built"}
+        done = activations.build(run_in(space, fresh=True, workers=workers))
+        assert not done.failures and {outcome.action for outcome in done.outcomes} == {"built"}
         written.append([space.path("activations", who).read_bytes() for who in space.keys("activations")])
     assert written[0] == written[1]
     pairs = {(row["character_id"], row["scenario_id"]) for row in space.rows("activations")}

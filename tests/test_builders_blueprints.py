@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.scenarios import command as scenarios
+from builders.scenarios import step as scenarios
 from builders.scenarios.blueprints import load_blueprints
 from schemas.tables import vocabulary
 

@@ -2,13 +2,14 @@
 
 import orjson
 import pytest
+from builder_samples import HEART
 
 from builders import compatibility, personas
 from builders.compatibility import exclusions
 from builders.life import ledgers
 from builders.personas import load_characters
-from builders.scenarios import command as scenarios
-from schemas.tables import benchmark
+from builders.scenarios import step as scenarios
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators.records import failures
 
@@ -58,9 +59,9 @@ def test_the_nearest_fact_is_named():
 @pytest.fixture
 def built(tmp_path):
     space = Workspace(tmp_path, "heart")
-    personas.settle(space, load_characters())
+    personas.write_characters(space, load_characters())
     for character in load_characters():
-        ledgers.settle(space, character, 7)
+        ledgers.write_ledger(space, character, HEART)
     scenarios.main(["--workspace", str(tmp_path), "--quiet"])
     return space
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import orjson
 import pytest
-from builder_samples import memories_of, workspace
+from builder_samples import HEART, memories_of, streams, workspace
 
 from audits import audit
 from builders import decisions
@@ -14,10 +14,10 @@ from builders.decisions import of_character
 from builders.offline.decisions import choose, decide
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
-from builders.scenarios.command import expand
+from builders.scenarios.step import expand
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from validators.records import failures
 
 TITLE = r"(?<=Mr)\.|(?<=Mrs)\.|(?<=Ms)\.|(?<=Dr)\."
@@ -37,7 +37,9 @@ def decided(seed=7):
     for name, blueprint in load_blueprints().items():
         scenario = expand(name, blueprint)
         found[name] = {
-            character["character_id"]: decide(character, scenario, blueprint, memories(character["character_id"]), seed)
+            character["character_id"]: decide(
+                character, scenario, blueprint, memories(character["character_id"]), streams(seed)
+            )
             for character in load_characters()
         }
     return found
@@ -94,10 +96,10 @@ def test_opposite_poles_decide_otherwise_more_often_than_not_where_their_trait_i
 def test_a_decision_follows_from_the_character_and_what_came_up():
     name, blueprint = next(iter(load_blueprints().items()))
     scenario, character = expand(name, blueprint), load_characters()[0]
-    first = decide(character, scenario, blueprint, memories("CHAR_01"), 7)
-    assert decide(character, scenario, blueprint, memories("CHAR_01"), 7) == first
-    assert decide(character, scenario, blueprint, memories("CHAR_02"), 7) != first
-    assert decide(character, scenario, blueprint, (), 7)["final_decision"]
+    first = decide(character, scenario, blueprint, memories("CHAR_01"), HEART)
+    assert decide(character, scenario, blueprint, memories("CHAR_01"), HEART) == first
+    assert decide(character, scenario, blueprint, memories("CHAR_02"), HEART) != first
+    assert decide(character, scenario, blueprint, (), HEART)["final_decision"]
 
 
 def situation():
@@ -106,14 +108,14 @@ def situation():
 
 
 def test_rows_fit_their_schema_and_say_that_nobody_has_reviewed_them():
-    rows, failed = drive(of_character(load_characters()[0], [situation()], load_blueprints(), 7, "offline"))
+    rows, failed = drive(of_character(load_characters()[0], [situation()], load_blueprints(), HEART, "offline"))
     assert failed == [] and failures(benchmark("heart").table("decisions"), rows) == []
     assert rows[0]["review"] == {"status": "unreviewed", "annotators": 0, "digest": None}
 
 
 def ask_by_hand(answers):
     """The chain of one decision, answered with ``answers`` in turn; rows, failures, requests."""
-    chain = of_character(load_characters()[0], [situation()], load_blueprints(), 7, "messages")
+    chain = of_character(load_characters()[0], [situation()], load_blueprints(), HEART, "messages")
     asked, reply = [], None
     try:
         while True:
@@ -152,7 +154,7 @@ def test_the_prompt_holds_persona_and_memories_by_age_and_no_reference_reaction(
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory):
-    from builders.activations import command as activations
+    from builders.activations import step as activations
 
     made = workspace(tmp_path_factory.mktemp("decisions"), load_characters()[:2], 60)
     assert activations.main(["--workspace", str(made.folder.parent), "--quiet", "--workers", "1"]) == 0
@@ -184,8 +186,8 @@ def test_a_scenario_without_a_blueprint_is_named_with_what_to_do(space, capsys, 
     mine.write_text(
         '[[blueprint]]\nstage = "adolescence"\nnumber = 21\nbased_on = "SCN_ADOLESCENCE_1"\nname = "Later"\n', "utf-8"
     )
-    from builders.activations import command as activations
-    from builders.scenarios import command as scenarios
+    from builders.activations import step as activations
+    from builders.scenarios import step as scenarios
 
     root = ["--workspace", str(space.folder.parent), "--quiet"]
     kept = {path: path.read_bytes() for path in space.folder.rglob("*") if path.is_file()}

@@ -5,11 +5,12 @@ from collections import Counter
 import orjson
 import pytest
 
-from builders.fidelity.__main__ import main
-from builders.fidelity.probes import probes
-from builders.fidelity.target_personas import target_personas
+from builders.__main__ import main as builders
+from builders.probes import probes
+from builders.target_personas import target_personas
 from releases.__main__ import main as releases
-from schemas.tables import benchmark, term_ids
+from schemas.benchmarks import benchmark
+from schemas.tables import term_ids
 from validators.records import failures
 
 
@@ -44,8 +45,9 @@ def test_all_rows_keep_their_record_schema(table, rows):
 
 def test_the_tables_freeze_into_a_release_that_verifies(tmp_path, capsys):
     work, frozen = str(tmp_path / "work"), str(tmp_path / "frozen")
-    assert main(["--workspace", work, "--json"]) == 0
-    assert orjson.loads(capsys.readouterr().out)["tables"] == {"target_personas": 90, "probes": 56}
+    assert builders(["run", "fidelity", "--workspace", work, "--json"]) == 0
+    outcomes = orjson.loads(capsys.readouterr().out)["outcomes"]
+    assert {each["table"]: each["rows"] for each in outcomes} == {"target_personas": 90, "probes": 56}
     assert releases(["freeze", "fidelity@0.1.0", "--workspace", work, "--frozen", frozen, "--quiet"]) == 0
     assert releases(["verify", "fidelity@0.1.0", "--frozen", frozen, "--quiet"]) == 0
 
@@ -53,6 +55,6 @@ def test_the_tables_freeze_into_a_release_that_verifies(tmp_path, capsys):
 def test_the_same_seed_writes_the_same_bytes_again(tmp_path):
     written = []
     for _ in range(2):
-        assert main(["--workspace", str(tmp_path), "--quiet"]) == 0
+        assert builders(["run", "fidelity", "--workspace", str(tmp_path), "--quiet", "--fresh"]) == 0
         written.append([path.read_bytes() for path in sorted((tmp_path / "fidelity").glob("*/*.jsonl"))])
     assert written[0] == written[1] and len(written[0]) == 2

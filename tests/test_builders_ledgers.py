@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 import pytest
+from builder_samples import HEART, streams
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from builders.life import ledgers
 from builders.life.casts import PEOPLE, lists, pronoun
 from builders.life.ledgers import ledger, valid_at
 from builders.personas import load_characters
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators.records import failures
 
@@ -22,7 +23,7 @@ CUSTOM = {**CHARACTERS[0], "character_id": "CHAR_57", "occupation": "Lighthouse 
 GENDERED_ROLE = re.compile(r"\b(son|daughter|girl|boy|husband|wife|godson|goddaughter|girlfriend|boyfriend)\b")
 
 lives = st.builds(
-    lambda character, seed: ledger(character, seed),
+    lambda character, seed: ledger(character, streams(seed)),
     st.sampled_from([*CHARACTERS, {**CUSTOM, "archetype": "Custom"}]),
     st.integers(0, 2**63 - 1),
 )
@@ -30,7 +31,7 @@ lives = st.builds(
 
 @functools.cache
 def shipped(index):
-    return ledger(CHARACTERS[index], 7)
+    return ledger(CHARACTERS[index], HEART)
 
 
 def of_kind(facts, *kinds):
@@ -173,20 +174,20 @@ def test_occupation_is_the_last_job_of_a_shipped_life():
 
 
 def test_own_occupation_is_the_last_job_too():
-    facts = ledger({**CUSTOM, "occupation": "Lighthouse keeper"}, 7)
+    facts = ledger({**CUSTOM, "occupation": "Lighthouse keeper"}, HEART)
     assert max(of_kind(facts, "job"), key=lambda job: job["from_age"])["role"] == "lighthouse keeper"
 
 
 def test_the_sociable_have_more_friends_than_the_withdrawn():
     friends = {
-        character["archetype"]: sum(len(of_kind(ledger(character, seed), "friend")) for seed in range(20))
+        character["archetype"]: sum(len(of_kind(ledger(character, streams(seed)), "friend")) for seed in range(20))
         for character in CHARACTERS
     }
     assert friends["E-High"] == max(friends.values()) and friends["E-Low"] == min(friends.values())
 
 
 def test_seed_decides_the_life():
-    assert ledger(CHARACTERS[3], 7) == ledger(CHARACTERS[3], 7) != ledger(CHARACTERS[3], 8)
+    assert ledger(CHARACTERS[3], HEART) == ledger(CHARACTERS[3], HEART) != ledger(CHARACTERS[3], streams(8))
 
 
 def test_lists_of_names_have_no_name_twice():
@@ -222,9 +223,9 @@ def test_pronoun_follows_role_title_and_name(kind, role, name, expected):
 
 def test_ledger_that_a_person_changed_is_kept_and_one_that_was_drawn_follows_the_seed(tmp_path):
     space = Workspace(tmp_path, "heart")
-    drawn = ledgers.settle(space, CHARACTERS[0], 7)
-    assert ledgers.settle(space, CHARACTERS[0], 8) == ledger(CHARACTERS[0], 8) != drawn
+    drawn = ledgers.write_ledger(space, CHARACTERS[0], HEART)
+    assert ledgers.write_ledger(space, CHARACTERS[0], streams(8)) == ledger(CHARACTERS[0], streams(8)) != drawn
     path = space.path("ledgers", "CHAR_01")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
-    kept = ledgers.settle(space, CHARACTERS[0], 9)
-    assert kept == ledger(CHARACTERS[0], 8)[:-1] == list(space.rows("ledgers", "CHAR_01"))
+    kept = ledgers.write_ledger(space, CHARACTERS[0], streams(9))
+    assert kept == ledger(CHARACTERS[0], streams(8))[:-1] == list(space.rows("ledgers", "CHAR_01"))

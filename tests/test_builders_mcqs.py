@@ -10,23 +10,25 @@ from types import SimpleNamespace
 import numpy as np
 import orjson
 import pytest
-from builder_samples import memories_of
+from builder_samples import HEART, memories_of, streams
 
-from audits.shortcuts import shortcuts
-from audits.shortcuts.questions import poles, published_poles
+from audits.shortcuts import command as shortcuts
+from audits.shortcuts.questions import poles
+from audits.shortcuts.report import measure
 from builders.importers.__main__ import main as import_dataset
-from builders.mcqs import command as mcqs
-from builders.mcqs.command import LETTERS, assemble, filtered
+from builders.mcqs import step as mcqs
 from builders.mcqs.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, published, screened
+from builders.mcqs.step import LETTERS, assemble, filtered
 from builders.offline.decisions import decide
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
-from builders.scenarios.command import expand
+from builders.scenarios.step import expand
 from evaluators.protocols.bench import Bench, Memory, Question
 from evaluators.protocols.reader import Reader
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
+from schemas.records import vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
 
@@ -39,7 +41,7 @@ def decisions():
         remembered = memories_of(character, 40)
         for name, blueprint in load_blueprints().items():
             scenario = expand(name, blueprint)
-            said = decide(character, scenario, blueprint, remembered, 7)
+            said = decide(character, scenario, blueprint, remembered, HEART)
             rows.append(
                 {"character_id": character["character_id"], "scenario_id": name, "stage": scenario["stage"],
                  "inner_consciousness": {part: text for part, text in said.items() if part != "final_decision"},
@@ -58,7 +60,7 @@ def scenarios():
 @functools.cache
 def pools():
     return tuple(
-        drive(filtered(scenarios()[name], [row for row in decisions() if row["scenario_id"] == name]))
+        drive(filtered(scenarios()[name], [row for row in decisions() if row["scenario_id"] == name], "heart"))
         for name in scenarios()
     )
 
@@ -66,13 +68,13 @@ def pools():
 @functools.cache
 def assembled(rule="balanced", seed=7):
     stages = {name: row["stage"] for name, row in scenarios().items()}
-    return assemble(pools(), stages, load_characters(), rule, seed)
+    return assemble(pools(), stages, load_characters(), rule, streams(seed))
 
 
 @functools.cache
 def report():
     questions, keys, _ = assembled()
-    return shortcuts.measure(questions, keys, decisions(), poles(load_characters()))
+    return measure(questions, keys, decisions(), poles(load_characters()))
 
 
 def wrong_of(key):
@@ -167,14 +169,14 @@ def test_the_published_rule_has_the_fingerprint_and_says_so_in_the_key():
 def test_the_same_seed_gives_the_same_questions_and_another_seed_another_order():
     assert (
         assembled()[0]
-        == assemble(pools(), {n: s["stage"] for n, s in scenarios().items()}, load_characters(), "balanced", 7)[0]
+        == assemble(pools(), {n: s["stage"] for n, s in scenarios().items()}, load_characters(), "balanced", HEART)[0]
     )
     assert assembled()[0] != assembled(seed=8)[0]
 
 
 def test_the_order_of_a_question_does_not_depend_on_the_other_questions():
     stages = {name: row["stage"] for name, row in scenarios().items()}
-    alone = assemble(pools()[:1], stages, load_characters(), "balanced", 7)[0]
+    alone = assemble(pools()[:1], stages, load_characters(), "balanced", HEART)[0]
     assert [q["question_id"] for q in alone] == [q["question_id"] for q in assembled()[0][: len(alone)]]
 
 
@@ -183,8 +185,8 @@ def test_an_edited_decision_changes_no_other_scenario():
     first, *rest = pools()[:6]
     texts = {**first.texts, "CHAR_03": "I choose to wait. I wait until they have gone, and then I go home."}
     edited = [replace(first, texts=texts), *rest]
-    before = {q["question_id"]: q for q in assemble([first, *rest], stages, load_characters(), "balanced", 7)[0]}
-    after = {q["question_id"]: q for q in assemble(edited, stages, load_characters(), "balanced", 7)[0]}
+    before = {q["question_id"]: q for q in assemble([first, *rest], stages, load_characters(), "balanced", HEART)[0]}
+    after = {q["question_id"]: q for q in assemble(edited, stages, load_characters(), "balanced", HEART)[0]}
     changed = {before[name]["scenario_id"] for name in before if before[name] != after[name]}
     assert changed == {first.scenario_id}
 
@@ -195,7 +197,7 @@ def test_decisions_that_are_nearly_the_same_never_stand_in_one_question():
     texts = {**whole.texts, "CHAR_02": f"{near}.", "CHAR_05": f"{near}!", "CHAR_06": f"{near} in."}
     (told,) = apart([replace(whole, texts=texts)])
     assert told.twins["CHAR_02"] == {"CHAR_05", "CHAR_06"} and "CHAR_02" not in told.usable["CHAR_05"]
-    for (_, target), wrong in balanced([told], {}, 7).items():
+    for (_, target), wrong in balanced([told], {}, HEART).items():
         assert len({target, *wrong} & {"CHAR_02", "CHAR_05", "CHAR_06"}) <= 1
 
 
@@ -223,7 +225,7 @@ def pool(count, usable=None):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_fewer_than_four_decisions_make_no_question_and_each_is_named(count):
     questions, keys, findings = assemble(
-        [pool(count)], {"SCN_ADOLESCENCE_1": "adolescence"}, load_characters(), "balanced", 7
+        [pool(count)], {"SCN_ADOLESCENCE_1": "adolescence"}, load_characters(), "balanced", HEART
     )
     assert (questions, keys) == ([], [])
     assert [found.row_id for found in findings] == [f"CHAR_{n:02d}/SCN_ADOLESCENCE_1" for n in range(1, count + 1)]
@@ -234,7 +236,7 @@ def test_one_with_too_few_usable_is_named_and_the_others_are_asked():
     few = {**whole.usable, "CHAR_01": frozenset({"CHAR_02", "CHAR_03"})}
     for rule in mcqs.RULES:
         questions, _, findings = assemble(
-            [pool(5, few)], {"SCN_ADOLESCENCE_1": "adolescence"}, load_characters(), rule, 7
+            [pool(5, few)], {"SCN_ADOLESCENCE_1": "adolescence"}, load_characters(), rule, HEART
         )
         assert len(questions) == 4 and [found.row_id for found in findings] == ["CHAR_01/SCN_ADOLESCENCE_1"]
 
@@ -242,19 +244,19 @@ def test_one_with_too_few_usable_is_named_and_the_others_are_asked():
 def test_no_rule_ever_takes_what_the_filters_left_out():
     whole = pool(7)
     usable = {who: frozenset(sorted(others)[:4]) for who, others in whole.usable.items()}
-    for chosen in (balanced([pool(7, usable)], {}, 7), published([pool(7, usable)], load_characters())):
+    for chosen in (balanced([pool(7, usable)], {}, HEART), published([pool(7, usable)], load_characters())):
         assert len(chosen) == 7
         assert all(set(sources) <= usable[target] and len(set(sources)) == 3 for (_, target), sources in chosen.items())
 
 
 def test_an_unanswered_filter_is_a_failure_and_numbers_out_of_range_change_nothing():
     rows = decisions()[::64][:5]
-    chain = filtered(scenarios()[rows[0]["scenario_id"]], rows)
+    chain = filtered(scenarios()[rows[0]["scenario_id"]], rows, "heart")
     next(chain)
     with pytest.raises(StopIteration) as done:
         chain.send(Reply("failed", reason="down"))
     assert done.value.value.reason == "down"
-    chain, reply = filtered(scenarios()[rows[0]["scenario_id"]], rows), None
+    chain, reply = filtered(scenarios()[rows[0]["scenario_id"]], rows, "heart"), None
     with pytest.raises(StopIteration) as done:
         while True:
             chain.send(reply)
@@ -350,4 +352,5 @@ def rates(report):
 
 def measured(root, name):
     rows = Workspace(root, name).rows
-    return shortcuts.measure(rows("mcqs"), rows("mcq_keys"), rows("decisions"), published_poles())
+    known = poles(vocabulary("published_characters"), key="id")
+    return measure(rows("mcqs"), rows("mcq_keys"), rows("decisions"), known)

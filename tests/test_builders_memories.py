@@ -12,15 +12,18 @@ from pathlib import Path
 
 import orjson
 import pytest
+from builder_samples import HEART
 from release_samples import keeper
 
 from audits import audit
 from builders import personas
 from builders.life.ledgers import ledger
-from builders.memories import command as memories
-from builders.memories.plan import apportion, plan
+from builders.memories import step as memories
+from builders.memories.plan import plan
+from builders.memories.quotas import apportion
 from builders.personas import load_characters
-from schemas.tables import benchmark, vocabulary
+from schemas.benchmarks import benchmark
+from schemas.tables import vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
 
@@ -86,7 +89,7 @@ def test_rows_fit_the_schema_and_follow_the_plan(built):
             continue
         rows = rows_of(built, character["character_id"])
         assert failures(benchmark("heart").table("memories"), rows) == []
-        planned = plan(character, COUNT)
+        planned = plan(character, HEART, COUNT)
         assert [(row["id"], row["age"], row["tier"], row["domain"]) for row in rows] == [
             (one.id, one.age, one.tier, one.domain) for one in planned
         ]
@@ -120,7 +123,7 @@ def test_two_workers_write_the_same_bytes(built, tmp_path):
 
 
 WRITE = """
-from builders.memories import command as memories
+from builders.memories import step as memories
 
 def work(folder):
     memories.main(["--workspace", folder, "--quiet", "--char", "CHAR_04", "--count", "{count}", "--workers", "1"])
@@ -317,7 +320,7 @@ def test_own_character_goes_through_the_whole_pipeline(tmp_path, run, capsys):
 def test_ledger_and_characters_are_written_beside_the_memories(built):
     space = Workspace(built, "heart")
     assert list(space.rows("characters")) == load_characters()
-    assert list(space.rows("ledgers", "CHAR_04")) == ledger(load_characters()[3], 7)
+    assert list(space.rows("ledgers", "CHAR_04")) == ledger(load_characters()[3], HEART)
 
 
 def test_workspace_that_another_process_holds_is_left_alone(tmp_path, run):

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from builder_samples import HEART
 
 from builders.life.ledgers import ledger
 from builders.memories.plan import plan, targets
@@ -16,14 +17,14 @@ from schemas.randomness import rng_for
 from schemas.text.sentences import sentences
 
 CHARACTER = load_characters()[3]
-LEDGER = ledger(CHARACTER, 7)
+LEDGER = ledger(CHARACTER, HEART)
 TOTAL = 400  # in which a sentence may stand twice
-PLANS = plan(CHARACTER, TOTAL)
+PLANS = plan(CHARACTER, HEART, TOTAL)
 
 
 def writer(plans=PLANS):
     """A writer of the life that the tests read."""
-    return Writer(CHARACTER, LEDGER, 7, plans)
+    return Writer(CHARACTER, LEDGER, HEART, plans)
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +70,10 @@ def test_memory_asked_for_first_is_the_one_told_in_order(life):
 
 
 def test_plan_of_no_life_is_told_by_itself():
-    alone = Writer(CHARACTER, LEDGER, 7)
+    alone = Writer(CHARACTER, LEDGER, HEART)
     row = alone.compose(PLANS[30])
     assert SHORTEST <= len(row["content_full"]) <= LONGEST
-    assert alone.compose(PLANS[30]) == row == Writer(CHARACTER, LEDGER, 7).compose(PLANS[30])
+    assert alone.compose(PLANS[30]) == row == Writer(CHARACTER, LEDGER, HEART).compose(PLANS[30])
 
 
 def test_rewriting_tells_the_same_event_in_other_sentences(life):

@@ -8,7 +8,8 @@ import pytest
 
 from builders import personas
 from builders.personas import load_characters
-from schemas.tables import benchmark, term_ids, vocabulary
+from schemas.benchmarks import benchmark
+from schemas.tables import term_ids, vocabulary
 from validators.records import failures
 
 TABLE_4 = {

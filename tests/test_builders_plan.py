@@ -4,14 +4,17 @@ import math
 from collections import Counter
 
 import pytest
+from builder_samples import HEART, streams
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.memories.plan import AGES, PRESETS, apportion, plan, quotas, targets, tier_table, weights
+from builders.ids import memory_id
+from builders.memories.plan import AGES, PRESETS, plan, targets, weights
+from builders.memories.quotas import apportion, quotas, tier_table
+from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from schemas.errors import RequestError
-from schemas.ids import memory_id
-from schemas.tables import memory_stage, term_ids, vocabulary
+from schemas.tables import term_ids, vocabulary
 
 CHARACTERS = load_characters()
 SHARES = [term["share"] for term in vocabulary("intensity_tiers")]
@@ -53,7 +56,7 @@ def test_a_thousand_memories_need_no_rounding():
 
 
 def test_stages_are_within_half_a_point_of_table_8():
-    counts = Counter(memory_stage(one.age)["id"] for one in plan(CHARACTERS[0]))
+    counts = Counter(memory_stage(one.age)["id"] for one in plan(CHARACTERS[0], HEART))
     for stage in vocabulary("memory_stages"):
         assert abs(counts[stage["id"]] / 1000 - stage["published_count"] / 11000) <= 0.005
 
@@ -76,7 +79,7 @@ def test_tier_table_meets_both_margins_and_rounds_each_cell_to_a_neighbour(windo
 )
 def test_plan_of_any_total_keeps_every_count(character, deficit, ages, preset):
     existing = memories(character, ages)
-    made = plan(character, deficit + len(existing), existing, preset, seed=3)
+    made = plan(character, streams(3), deficit + len(existing), existing, preset)
     assert len(made) == deficit
     assert Counter(one.age for one in made) == Counter({a: n for a, n in quotas(deficit, weights()).items() if n})
     assert [sum(one.tier == tier for one in made) for tier in "ABCD"] == apportion(deficit, SHARES)
@@ -94,19 +97,19 @@ def test_plan_of_any_total_keeps_every_count(character, deficit, ages, preset):
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("character", CHARACTERS, ids=lambda row: row["archetype"])
 def test_mean_intensity_is_that_of_table_7(character, preset):
-    made = plan(character, preset=preset)
+    made = plan(character, HEART, preset=preset)
     assert abs(sum(one.intensity for one in made) / 1000 - MEANS[character["character_id"]]) < 0.002
 
 
 @pytest.mark.parametrize("total", [20, 100, 1000])
 def test_the_nervous_feel_most_strongly_and_the_calm_least(total):
-    means = {row["archetype"]: sum(one.intensity for one in plan(row, total)) / total for row in CHARACTERS}
+    means = {row["archetype"]: sum(one.intensity for one in plan(row, HEART, total)) / total for row in CHARACTERS}
     assert max(means, key=means.get) == "N-High" and min(means, key=means.get) == "N-Low"
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_tiers_keep_their_order_of_strength(preset):
-    made = plan(CHARACTERS[3], preset=preset)
+    made = plan(CHARACTERS[3], HEART, preset=preset)
     mean = {tier: sum(one.intensity for one in made if one.tier == tier) for tier in "ABCD"}
     size = Counter(one.tier for one in made)
     ordered = [mean[tier] / size[tier] for tier in "ABCD"]
@@ -115,7 +118,7 @@ def test_tiers_keep_their_order_of_strength(preset):
 
 def test_tiers_are_exact_over_a_character_and_within_one_in_each_stage():
     for character in CHARACTERS:
-        made = plan(character)
+        made = plan(character, HEART)
         assert [sum(one.tier == tier for one in made) for tier in "ABCD"] == [250, 350, 250, 150]
         for stage, size in Counter(one.stage for one in made).items():
             for tier, share in zip("ABCD", SHARES, strict=True):
@@ -124,30 +127,30 @@ def test_tiers_are_exact_over_a_character_and_within_one_in_each_stage():
 
 def test_domains_are_even_over_a_character_and_within_each_tier():
     for character in CHARACTERS:
-        made = plan(character)
+        made = plan(character, HEART)
         for tier in ("ABCD", "A", "B", "C", "D"):
             assert evenness(Counter(one.domain for one in made if one.tier in tier).values()) >= 0.98
 
 
 def test_patterns_are_named_for_the_first_two_tiers_only():
-    for one in plan(CHARACTERS[5]):
+    for one in plan(CHARACTERS[5], HEART):
         assert (one.pattern is None) == (one.tier in "CD")
 
 
 def test_numbers_of_existing_memories_are_not_given_again():
     existing = [{"id": "MEM_01_0002", "age": 9}, {"id": "MEM_01_0005", "age": 30}]
-    made = plan(CHARACTERS[0], 6, existing)
+    made = plan(CHARACTERS[0], HEART, 6, existing)
     assert [one.id for one in made] == ["MEM_01_0001", "MEM_01_0003", "MEM_01_0004", "MEM_01_0006"]
 
 
 def test_total_below_what_is_there_is_refused():
     with pytest.raises(RequestError, match="at least the 3 it already has"):
-        plan(CHARACTERS[0], 2, memories(CHARACTERS[0], [6, 7, 8]))
+        plan(CHARACTERS[0], HEART, 2, memories(CHARACTERS[0], [6, 7, 8]))
 
 
 def test_unknown_preset_is_refused_with_the_known_ones():
     with pytest.raises(RequestError, match="ecological"):
-        plan(CHARACTERS[0], preset="ecologic")
+        plan(CHARACTERS[0], HEART, preset="ecologic")
 
 
 def test_own_character_is_placed_on_the_line_between_calm_and_nervous():
@@ -157,7 +160,7 @@ def test_own_character_is_placed_on_the_line_between_calm_and_nervous():
 
 
 def test_work_happens_on_working_days_and_children_sleep_at_night():
-    for one in plan(CHARACTERS[2]):
+    for one in plan(CHARACTERS[2], HEART):
         if one.domain == "workplace":
             assert one.weekday not in ("Saturday", "Sunday") and one.part_of_day in ("morning", "midday", "afternoon")
         if one.age <= 12:
@@ -165,4 +168,4 @@ def test_work_happens_on_working_days_and_children_sleep_at_night():
 
 
 def test_seed_decides_the_plan():
-    assert plan(CHARACTERS[0], 50) == plan(CHARACTERS[0], 50) != plan(CHARACTERS[0], 50, seed=8)
+    assert plan(CHARACTERS[0], HEART, 50) == plan(CHARACTERS[0], HEART, 50) != plan(CHARACTERS[0], streams(8), 50)

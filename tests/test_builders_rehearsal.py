@@ -1,10 +1,11 @@
 """Memories over the wire: the rehearsal server answers with the offline writer, and the same rows come back."""
 
 import orjson
+from builder_samples import HEART
 
 from builders import rehearsal
 from builders.life.ledgers import ledger
-from builders.memories import command as memories
+from builders.memories import step as memories
 from builders.memories.plan import plan
 from builders.offline.memories import Writer
 from builders.personas import load_characters
@@ -24,10 +25,12 @@ def test_rows_are_those_of_the_offline_writer_and_say_what_wrote_them(rehearse, 
     assert memories.main(["--workspace", str(tmp_path), *ARGUMENTS, *MESSAGES]) in (0, 1)
     rows = {row["id"]: row for row in rows_of(tmp_path)}
     character = load_characters()[3]
-    writer = Writer(character, ledger(character), 7, plan(character))
+    writer = Writer(character, ledger(character, HEART), HEART, plan(character, HEART))
     first = {name: row["content_full"] for name, row in rows.items() if row["provenance"]["revision"] == 0}
     assert len(rows) == 30 and len(first) >= 25
-    assert {one.id: writer.compose(one)["content_full"] for one in plan(character, 30) if one.id in first} == first
+    assert {
+        one.id: writer.compose(one)["content_full"] for one in plan(character, HEART, 30) if one.id in first
+    } == first
     assert {row["provenance"]["backend"] for row in rows.values()} == {"messages"}
     assert all(row["provenance"]["prompt_digest"] and row["provenance"]["model"] for row in rows.values())
 

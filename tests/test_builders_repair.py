@@ -1,6 +1,7 @@
 """Repair: only the defective field is asked for, three times at most, and everything is accounted for."""
 
 import pytest
+from builder_samples import HEART
 
 from audits import audit
 from audits.codes import codes
@@ -9,14 +10,14 @@ from builders.memories.briefing import REWRITABLE, Briefing, instruction
 from builders.memories.delimited import Blocks, parse, render
 from builders.memories.plan import plan
 from builders.memories.repair import ATTEMPTS, Desk, mend
+from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from models.offline import drive
 from models.request import Reply
-from schemas.tables import memory_stage
 
 CHARACTER = load_characters()[3]
-LEDGER = ledger(CHARACTER, 7)
-PLANS = {one.id: one for one in plan(CHARACTER, 300) if one.stage == "settling_down"}
+LEDGER = ledger(CHARACTER, HEART)
+PLANS = {one.id: one for one in plan(CHARACTER, HEART, 300) if one.stage == "settling_down"}
 NOUNS = ("harbour", "lantern", "window", "kettle", "ladder", "copper", "meadow", "wagon", "candle", "velvet")
 
 

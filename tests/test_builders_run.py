@@ -4,14 +4,14 @@ import orjson
 import pytest
 
 from builders.__main__ import main
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators import check
 from validators.review.__main__ import main as review
 
 WHO = ("CHAR_01", "CHAR_02", "CHAR_03", "CHAR_04")
 SMALL = [word for who in WHO for word in ("--char", who)] + ["--count", "12"]
-BUILT = ("memories", "scenarios", "exclusions", "activations", "decisions", "mcqs", "mcq_keys")
+BUILT = ("characters", "ledgers", "memories", "scenarios", "exclusions", "activations", "decisions", "mcqs", "mcq_keys")
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def answer(path, said):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run", "hart"], "invalid choice"),
+        (["run", "hart"], "unknown benchmark 'hart'"),
         (["run", "heart", "--char", "CHAR_44"], "unknown character 'CHAR_44'"),
         (["run", "heart", "--count", "0"], "not a whole number"),
         (["run", "heart", "--blueprints", "none.toml", *SMALL], "missing file in none.toml"),

@@ -5,13 +5,15 @@ from collections import Counter
 
 import orjson
 import pytest
+from builder_samples import HEART
 
 from audits import audit
-from builders.scenarios import command as scenarios
+from builders.scenarios import step as scenarios
 from builders.scenarios.blueprints import load_blueprints
-from builders.scenarios.command import diamonds_coverage, expand, value_conflict_coverage
+from builders.scenarios.step import diamonds_coverage, expand, value_conflict_coverage
 from models.request import Reply
-from schemas.tables import benchmark, term_ids, vocabulary
+from schemas.benchmarks import benchmark
+from schemas.tables import term_ids, vocabulary
 from schemas.workspace import Workspace
 from validators.records import failures
 
@@ -91,7 +93,7 @@ def test_the_command_reports_coverage_and_a_second_run_does_nothing(tmp_path, ca
 
 def test_a_model_cannot_move_what_the_blueprint_fixes():
     name, blueprint = next(iter(load_blueprints().items()))
-    chain = scenarios._expansion(name, blueprint, 7, "messages")
+    chain = scenarios._expansion(name, blueprint, HEART, "messages")
     request = next(chain)
     answer = {**request.compose(), "context_text": "You are elsewhere."}
     with pytest.raises(StopIteration) as done:

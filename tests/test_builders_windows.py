@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from builder_samples import HEART, streams
 
 from builders.life.ledgers import ledger, valid_at
 from builders.memories.delimited import Blocks, render
@@ -11,12 +12,12 @@ from builders.memories.windows import BATCH, Window, read_part, write_window
 from builders.personas import load_characters
 from builders.rehearsal import _PIECE, _plan
 from models.request import Reply
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from validators.records import failures
 
 CHARACTER = load_characters()[3]
-LEDGER = ledger(CHARACTER, 7)
-PLANS = tuple(one for one in plan(CHARACTER, 100) if one.stage == "settling_down")[:7]
+LEDGER = ledger(CHARACTER, HEART)
+PLANS = tuple(one for one in plan(CHARACTER, HEART, 100) if one.stage == "settling_down")[:7]
 NOUNS = ("harbour", "lantern", "window", "kettle", "ladder", "copper", "meadow", "wagon", "candle", "velvet")
 
 
@@ -29,7 +30,7 @@ def window(tmp_path):
         stage="settling_down",
         plans=PLANS,
         kept=(),
-        seed=7,
+        streams=HEART,
         backend="messages",
         model="some-model",
         file=tmp_path / "settling_down.json",
@@ -194,7 +195,7 @@ def test_part_is_read_only_when_all_its_inputs_are_the_same(window):
     _, part = asked(window)
     assert read_part(replace(window)) == part
     changed = [
-        {"seed": 8},
+        {"streams": streams(8)},
         {"backend": "offline"},
         {"model": "another"},
         {"plans": PLANS[1:]},

@@ -8,7 +8,7 @@ import orjson
 import polars as pl
 import pytest
 
-from builders.fidelity.__main__ import main as build
+from builders.__main__ import main as builders
 from evaluators.__main__ import main
 from evaluators.protocols import planted
 from evaluators.protocols.sentences import split
@@ -21,7 +21,7 @@ MODEL = "claude-haiku-4-5"
 @pytest.fixture(scope="module")
 def frozen(tmp_path_factory):
     root = tmp_path_factory.mktemp("fidelity")
-    build(["--workspace", str(root), "--quiet"])
+    builders(["run", "fidelity", "--workspace", str(root), "--quiet"])
     assert releases(["freeze", "fidelity@0.1.0", "--workspace", str(root), "--frozen", str(root / "f"), "--quiet"]) == 0
     return root / "f"
 

@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from builders.fidelity.__main__ import main as build
 from evaluator_samples import browser
 
-from builders.fidelity.__main__ import main as build
 from evaluators.__main__ import main
 from evaluators.scoring.metrics import Aggregation, Metric, Scale
 from evaluators.scoring.ranking import ranked

@@ -11,12 +11,16 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from benchmark_samples import CARD, write_benchmark
 from release_samples import PROVENANCE, ROOT, command, release_of, small_tables
 
 from releases.__main__ import main
-from releases.cards import card
+from releases.cards.card import figures
 from releases.cards.figures import bars, draw, number
 from releases.cards.front_matter import head
+from releases.cards.texts import card_texts
+from schemas.benchmarks import benchmark, benchmark_names
+from schemas.errors import RequestError
 
 
 def tables_made_by(backend, model=None):
@@ -70,7 +74,7 @@ def test_every_table_is_listed_with_its_rows(release, readme):
 
 def test_every_figure_stands_beside_the_command_that_gives_its_numbers(release, readme, capfdbinary):
     blocks = re.findall(r"!\[(.+?)\]\((figures/.+?\.svg)\)\n\n```sh\n(.+?)\n```", readme)
-    assert len(blocks) == len(card.figures("heart", release.tables)) >= 4
+    assert len(blocks) == len(figures(card_texts(benchmark("heart")), release.tables)) >= 4
     for told, image, line in blocks:
         words = shlex.split(line)
         assert words[:5] == ["python", "-m", "releases", "query", "heart@0.1.0"]
@@ -83,7 +87,7 @@ def test_every_figure_stands_beside_the_command_that_gives_its_numbers(release, 
 
 
 def test_a_figure_is_drawn_to_scale_and_survives_any_label(release):
-    (figure,) = [f for f in card.figures("heart", release.tables) if f.name == "answers-by-letter"]
+    (figure,) = [f for f in figures(card_texts(benchmark("heart")), release.tables) if f.name == "answers-by-letter"]
     shown = bars(release, figure)
     drawn = ET.fromstring(draw(figure, shown))
     lengths = [float(r.get("width")) for r in drawn.findall("{*}rect") if r.get("fill") == "#3b6ea5"]
@@ -125,20 +129,33 @@ def test_the_card_cites_the_content_and_carries_the_canary(release, readme):
     assert re.search(r"^`canary GUID [0-9a-f-]{36}`$", readme, re.M)
 
 
-def test_a_benchmark_without_a_card_is_refused_by_name():
-    from schemas.errors import RequestError
-
-    with pytest.raises(RequestError, match=r"Write releases/cards/nothing-like-it\.toml"):
-        card.texts("nothing-like-it")
-
-
-def test_every_card_file_can_be_used():
-    from schemas.tables import benchmark_names
-
-    for path in (ROOT / "releases/cards").glob("*.toml"):
-        assert path.stem in benchmark_names()
-        said = card.texts(path.stem)
+def test_every_shipped_benchmark_has_a_card_that_can_be_used():
+    for name in benchmark_names():
+        said = card_texts(benchmark(name))
         assert said["license"] and said["canary"] and said["summary"].strip() and said["rai"]
+
+
+WRONG_CARDS = {
+    "missing setting 'license'": ('license = "cc0-1.0"', ""),
+    "unknown setting 'licence' .* Did you mean: license": ('license = "cc0-1.0"', 'licence = "cc0-1.0"'),
+    "unknown table 'meal' .* field default_table. Did you mean: meals": ('"meals"', '"meal"'),
+    "wrong value 3 .* field tags: a list of texts": ("summary", "tags = 3\nsummary"),
+    "wrong value .* field canary: a UUID": ("8a4b6a0e", "8a"),
+    "unknown table 'meal' .* field figure.0.needs": (
+        "canary",
+        'figure = [{name = "f", title = "t", unit = "u", sql = "s", needs = ["meal"]}]\ncanary',
+    ),
+    "malformed TOML": ("summary =", "summary"),
+}
+
+
+@pytest.mark.parametrize("expected", WRONG_CARDS)
+def test_a_mistake_in_a_card_is_one_line_with_file_field_and_nearest_name(tmp_path, expected):
+    old, new = WRONG_CARDS[expected]
+    home = write_benchmark(tmp_path, card=CARD.replace(old, new, 1))
+    with pytest.raises(RequestError, match=expected) as caught:
+        card_texts(benchmark(home))
+    assert str(home / "card.toml") in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_the_head_of_the_card_declares_what_datasets_reads_from_the_files(release, readme):
@@ -162,7 +179,7 @@ def test_the_head_of_the_card_declares_what_datasets_reads_from_the_files(releas
 )
 def test_the_size_category_is_the_hubs(release, rows, size):
     manifest = {**release.manifest, "tables": {"mcqs": {**release.manifest["tables"]["mcqs"], "rows": rows}}}
-    text = head(manifest, card.texts("heart"), {"mcqs": release.schema("mcqs")}, {"mcqs": 1})
+    text = head(manifest, card_texts(benchmark("heart")), {"mcqs": release.schema("mcqs")}, {"mcqs": 1})
     assert yaml.safe_load(text.split("---\n")[1])["size_categories"] == [size]
 
 

@@ -17,8 +17,9 @@ from releases.content import ContentDigest, release_digest, schema_digest, to_ba
 from releases.parquet import write_table
 from releases.source import rows_in_order
 from schemas.arrow import arrow_schema
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
-from schemas.tables import benchmark, record_schema
+from schemas.records import record_schema
 
 HEART = benchmark("heart")
 

@@ -1,6 +1,7 @@
 """Comparing releases: what was planted is found, no more and no less, and has its consequence."""
 
 import copy
+import dataclasses
 
 import orjson
 import pytest
@@ -8,11 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from release_samples import command, many_memories, release_of, small_tables
 
-from releases.diff import Diff, TableDiff, compare_rows, diff
-from releases.versioning import Change, Effect, demand, required, roles
+from releases.comparing import Diff, TableDiff, compare_rows, diff
+from releases.roles import TableRoles, roles_of, roles_of_both
+from releases.versioning import Change, Effect, demand, required
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
+from schemas.records import record_schema
 from schemas.release_names import Version, parse_name
-from schemas.tables import record_names, record_schema
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,9 @@ def table_of(found, name):
 def test_a_release_does_not_differ_from_itself_nor_from_the_same_rows_under_another_version(first, tmp_path):
     again = changed(tmp_path, lambda tables: None)
     assert diff(first, first).same and diff(first, again).same
-    assert required(diff(first, again)) == Change("patch", ("tables are equal; card or metadata only",))
+    assert required(diff(first, again), roles_of_both(first, again)) == Change(
+        "patch", ("tables are equal; card or metadata only",)
+    )
     assert again.content_digest == first.content_digest
 
 
@@ -103,35 +108,55 @@ def test_two_streams_are_compared_as_two_dictionaries_would_be(before, after):
     ],
 )
 def test_the_role_of_a_column_decides_the_step(table, column, role, level):
-    change = required(Diff((TableDiff(table, (1, 1), changed={"x": [column]}),)))
-    assert roles(table, [column]) == {column: role}
+    known = benchmark("heart").tables
+    roles = TableRoles.of_table(known[table]) if table in known else TableRoles()
+    change = required(Diff((TableDiff(table, (1, 1), changed={"x": [column]}),)), {table: roles})
+    assert roles.of(column) == role
     assert (change.level, change.reasons) == (level, (f"{table}.{column} ({role}): 1 rows changed",))
 
 
-def test_every_column_of_every_table_has_a_role_and_what_is_listed_exists():
-    import tomllib
-    from pathlib import Path
+def test_every_column_of_every_table_has_a_role(first):
+    roles = roles_of(first)
+    for table in first.tables:
+        assert {roles[table].of(column) for column in record_schema(table)["properties"]} <= {
+            "gold",
+            "question",
+            "metadata",
+        }
 
-    import releases.versioning as versioning
 
-    listed = tomllib.loads(Path(versioning.__file__).with_name("columns.toml").read_text("utf-8"))
-    for part in ("gold", "metadata"):
-        for table, columns in listed[part].items():
-            if table != "every":
-                assert set(columns) <= record_schema(table)["properties"].keys(), table
-    for table in record_names():
-        columns = list(record_schema(table)["properties"])
-        assert set(roles(table, columns)) == set(columns)
+def test_a_column_that_two_releases_disagree_on_is_what_costs_the_larger_step(first):
+    def other(**roles):
+        entry = {"record": None, "role": "shown", "gold": [], "gold_of": None, "metadata": [], **roles}
+        tables = {name: {**table, "roles": entry} for name, table in first.manifest["tables"].items()}
+        return dataclasses.replace(first, manifest={**first.manifest, "tables": tables})
+
+    loose = other(metadata=["answer", "options", "content_full"])
+    for both in (roles_of_both(first, loose), roles_of_both(loose, first)):
+        assert both["mcq_keys"].of("answer") == "gold"
+        assert both["mcqs"].of("options") == both["memories"].of("content_full") == "question"
+    assert roles_of_both(loose, other(role="record"))["mcqs"].of("context") == "question"
+
+
+def test_a_release_of_the_first_manifest_version_has_the_roles_of_the_shipped_benchmark(first):
+    tables = {
+        name: {part: value for part, value in table.items() if part != "roles"}
+        for name, table in first.manifest["tables"].items()
+    }
+    old = dataclasses.replace(first, manifest={**first.manifest, "manifest_version": 1, "tables": tables})
+    assert roles_of(old) == roles_of(first)
+    assert roles_of(old)["mcqs"].role == "questions"
 
 
 def test_rows_added_are_minor_and_removed_major():
-    assert required(Diff((TableDiff("memories", (1, 2), added=["x"]),))).level == "minor"
-    assert required(Diff((TableDiff("memories", (2, 1), removed=["x"]),))).level == "major"
+    assert required(Diff((TableDiff("memories", (1, 2), added=["x"]),)), {"memories": TableRoles()}).level == "minor"
+    assert required(Diff((TableDiff("memories", (2, 1), removed=["x"]),)), {"memories": TableRoles()}).level == "major"
 
 
 def test_tables_and_columns_added_are_minor_gone_or_retyped_major():
     def level(**parts):
-        return required(Diff((TableDiff("memories", parts.pop("rows", (1, 1)), **parts),))).level
+        found = Diff((TableDiff("memories", parts.pop("rows", (1, 1)), **parts),))
+        return required(found, {"memories": TableRoles()}).level
 
     assert level(rows=(None, 5), added=["x"]) == "minor"
     assert level(rows=(5, None), removed=["x"]) == "major"
@@ -169,7 +194,7 @@ def test_the_effect_on_denominators_counts_questions_and_what_can_still_be_compa
         tables["memories"][0]["content_full"] = "It rains."
 
     after = changed(tmp_path, plant)
-    effect = Effect.of(diff(first, after), first, after)
+    effect = Effect.of(diff(first, after), first, after, roles_of_both(first, after))
     count = len(small_tables()["mcqs"])
     assert effect.as_dict() == {
         "questions": {"before": count, "after": count, "added": 1, "removed": 1},

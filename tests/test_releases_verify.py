@@ -187,7 +187,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_without_reading_it(folder):
     assert codes(verify(folder).problems) == {"file.kind"}
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"{}", b'{"manifest_version": 2}', b"\xff", b"[" * 99999])
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"{}", b'{"manifest_version": 3}', b"\xff", b"[" * 99999])
 def test_a_manifest_that_is_none_is_told(folder, data):
     (folder / "manifest.json").write_bytes(data)
     checked = verify(folder)

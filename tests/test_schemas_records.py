@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.arrow import arrow_schema
-from schemas.tables import benchmark, benchmark_names, record_names, record_schema
+from schemas.benchmarks import benchmark, benchmark_names
+from schemas.records import record_names, record_schema
 
 TABLES = record_names()
 
 KNOWN = {
     "$schema", "$id", "title", "description", "type", "properties", "required", "additionalProperties", "items", "enum",
     "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
-    "x-source", "x-vocab",
+    "x-source", "x-vocab", "x-planned", "x-derived-from", "examples",
 }  # fmt: skip
 
 

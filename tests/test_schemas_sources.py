@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from audits import diversity, evenness
-from audits.__main__ import main as audits
-from audits.duplicates import near_duplicates
-from audits.shortcuts import shortcuts
+from audits.command import main as audits
+from audits.duplicates import command as duplicates
+from audits.shortcuts import command as shortcuts
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.sources import add_source, of_release, source
-from schemas.tables import benchmark
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = [
     pytest.param(audits, ["--table", "decisions"], id="audits"),
-    pytest.param(near_duplicates.main, ["--table", "decisions", "--field", "final_decision"], id="duplicates"),
+    pytest.param(duplicates.main, ["--table", "decisions", "--field", "final_decision"], id="duplicates"),
     pytest.param(evenness.main, ["--table", "characters"], id="evenness"),
     pytest.param(diversity.main, ["--table", "scenarios", "--field", "context_text"], id="diversity"),
     pytest.param(shortcuts.main, ["--no-solvers"], id="shortcuts"),

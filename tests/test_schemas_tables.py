@@ -10,38 +10,12 @@ from pathlib import Path
 import orjson
 import pytest
 
+from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError
-from schemas.tables import (
-    benchmark,
-    benchmark_names,
-    memory_stage,
-    record_names,
-    record_schema,
-    term_ids,
-    vocabulary,
-)
+from schemas.records import record_names, record_schema, term_ids, vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 VOCABULARIES = sorted(path.stem for path in (ROOT / "schemas/vocab").glob("*.json"))
-
-
-@pytest.mark.parametrize("name", benchmark_names())
-def test_a_benchmark_names_tables_keys_files_and_links_that_exist(name):
-    described = benchmark(name)
-    assert described.title and described.paper
-    for table in described.tables.values():
-        properties = table.schema["properties"]
-        columns = {*table.key, *table.filled, *(table.rows_per or {}), *filter(None, [table.file])}
-        assert columns <= properties.keys(), table.name
-        assert table.key
-        assert all("null" in properties[column]["type"] for column in table.filled), table.name
-    for link in described.links:
-        node = described.table(link.table).schema
-        for step in link.path:
-            node = node["properties"][step]
-            node = node.get("items", node)
-        assert "string" in node["type"]
-        assert "string" in described.table(link.to_table).schema["properties"][link.to_column]["type"]
 
 
 @pytest.mark.parametrize("name", benchmark_names())
@@ -70,19 +44,6 @@ def test_memory_stages_are_contiguous_from_6_to_50_and_count_11000():
     assert (stages[0]["from_age"], stages[-1]["to_age"]) == (6, 50)
     assert all(after["from_age"] == before["to_age"] + 1 for before, after in itertools.pairwise(stages))
     assert sum(stage["published_count"] for stage in stages) == 11_000
-
-
-@pytest.mark.parametrize(
-    ("age", "stage"), [(6, "school_age"), (12, "school_age"), (13, "adolescence"), (50, "entering_midlife")]
-)
-def test_an_age_has_one_memory_stage(age, stage):
-    assert memory_stage(age)["id"] == stage
-
-
-@pytest.mark.parametrize("age", [5, 51, -1])
-def test_an_age_outside_6_to_50_has_no_memory_stage(age):
-    with pytest.raises(ValueError, match="expected 6 to 50"):
-        memory_stage(age)
 
 
 def test_scenario_stages_have_the_published_overlapping_ranges_and_the_ids_of_memory_stages():
@@ -139,7 +100,7 @@ def test_unknown_names_are_refused_with_the_nearest_ones():
         benchmark("hart")
     with pytest.raises(RequestError, match=r"unknown table 'memory' in benchmark heart. Did you mean: memories"):
         benchmark("heart").table("memory")
-    with pytest.raises(RequestError, match=r"unknown table 'Memorys'. Did you mean: memories"):
+    with pytest.raises(RequestError, match=r"unknown record 'Memorys'. Did you mean: memories"):
         record_schema("Memorys")
     with pytest.raises(RequestError, match=r"unknown vocabulary 'big_six'. Did you mean: big_five"):
         vocabulary("big_six")
@@ -149,9 +110,10 @@ def test_shared_definitions_are_no_table():
     assert "common" not in record_names()
 
 
-def test_a_table_is_added_by_one_schema_file_and_one_line_of_toml(tmp_path):
+def test_a_table_is_added_by_one_schema_file_and_a_section_of_toml(tmp_path):
     for package in ("schemas", "validators"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "builders").symlink_to(ROOT / "builders")
     diary = {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "diaries", "title": "Diaries",
         "description": "One day a row.", "type": "object", "additionalProperties": False,
@@ -165,7 +127,7 @@ def test_a_table_is_added_by_one_schema_file_and_one_line_of_toml(tmp_path):
     }  # fmt: skip
     (tmp_path / "schemas/records/diaries.schema.json").write_bytes(orjson.dumps(diary))
     toml = tmp_path / "schemas/benchmarks/heart.toml"
-    line = 'diaries = { key = ["day_id"], rows = 2 }\n'
+    line = '[tables.diaries]\nkey = ["day_id"]\nrows = 2\n'
     toml.write_text(toml.read_text("utf-8").replace("\n[[links]]", line + "\n[[links]]", 1), "utf-8")
     rows = [
         {"day_id": "DAY_001", "character_id": "CHAR_01", "mood": "A", "text": "Rain."},

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
-from schemas.tables import Link, Table, benchmark
+from schemas.tables import Link, Table
 from validators import check
 from validators.links import Links
 
@@ -130,7 +131,7 @@ ids = st.text("abc", min_size=1, max_size=2)
 
 @given(st.lists(ids, max_size=8), st.lists(st.lists(ids, max_size=3), max_size=8), st.booleans(), st.booleans())
 def test_links_find_exactly_the_values_that_the_other_table_lacks(targets, values, target_first, both_ways):
-    link = Link("from", ("items", "ref"), "to", "id", both_ways)
+    link = Link("from", (("items", "ref"),), "to", ("id",), both_ways)
     to = [(f"t{i}", {"id": value}) for i, value in enumerate(targets)]
     source = [(f"s{i}", {"items": [{"ref": value} for value in row]}) for i, row in enumerate(values)]
     links = Links([link])

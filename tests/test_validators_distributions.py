@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from validators import check
 from validators.distributions import evenness
 

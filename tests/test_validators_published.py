@@ -8,7 +8,7 @@ import collections
 import pytest
 
 from builders.importers.__main__ import main as import_dataset
-from schemas.tables import benchmark
+from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 from validators import check
 

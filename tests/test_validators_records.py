@@ -19,13 +19,25 @@ from conftest import lists_of, one_row, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.tables import Row, Table, benchmark, record_names, record_schema
+from schemas.benchmarks import benchmark
+from schemas.records import record_names, record_schema
+from schemas.tables import Row, Table
 from validators.records import examine, failures
 
 TABLES = record_names()
 
 # What says nothing about a value.
-ANNOTATIONS = {"$schema", "$id", "title", "description", "x-source", "x-vocab"}
+ANNOTATIONS = {
+    "$schema",
+    "$id",
+    "title",
+    "description",
+    "x-source",
+    "x-vocab",
+    "x-planned",
+    "x-derived-from",
+    "examples",
+}
 
 # What is walked, or stands together with another keyword.
 STRUCTURE = {"properties", "items"}

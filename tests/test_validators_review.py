@@ -4,7 +4,7 @@ import orjson
 import pytest
 from review_samples import AS_IS, DECIDED, PEOPLE, Play, codes
 
-from schemas.tables import term_ids
+from schemas.records import term_ids
 from validators.review.labelstudio import configuration
 
 

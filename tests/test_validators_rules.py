@@ -9,7 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from schemas.tables import Benchmark, Row, benchmark, term_ids
+from schemas.benchmarks import Benchmark, benchmark
+from schemas.records import term_ids
+from schemas.tables import Row
 from validators import check
 from validators.codes import codes
 

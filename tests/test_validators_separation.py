@@ -1,8 +1,10 @@
 """How far apart characters are: the paper's own Table 4 as the golden case."""
 
+import polars as pl
 import pytest
 
-from validators.separation import distances, figures, too_near
+from validators.frames import ROW
+from validators.rules.separation import crossing, distances, figures
 
 # HEART-BENCH Table 4: O, C, E, A, N.
 TABLE_4 = {
@@ -29,6 +31,13 @@ BELOW = {
 }  # fmt: skip
 
 
+FRAME = pl.DataFrame({ROW: list(VECTORS), "character_id": list(VECTORS), "big_five": list(VECTORS.values())})
+
+
+def too_near(threshold):
+    return crossing(threshold).broken({"characters": FRAME}).rows()
+
+
 def test_table_4_has_55_pairs_of_which_these_17_are_below_the_claim_and_none_below_a_quarter():
     said = figures(distances(VECTORS), 0.25)
     assert said["pairs"] == 55
@@ -41,12 +50,12 @@ def test_table_4_has_55_pairs_of_which_these_17_are_below_the_claim_and_none_bel
 
 
 def test_table_4_makes_no_finding_at_the_default_threshold():
-    assert too_near(distances(VECTORS), 0.25) == []
+    assert too_near(0.25) == []
 
 
 @pytest.mark.parametrize(("threshold", "count"), [(0.26, 1), (0.30, 1), (0.31, 3), (0.45, 17)])
 def test_a_higher_threshold_makes_a_finding_for_each_nearer_pair(threshold, count):
-    assert len(too_near(distances(VECTORS), threshold)) == count
+    assert len(too_near(threshold)) == count
 
 
 def test_the_pairs_come_nearest_first():

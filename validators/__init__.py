@@ -4,7 +4,7 @@
 - ``records``        rows against their JSON Schema
 - ``frames``, ``rules``   rules of tables, checked by pandera; rows beside the rows they name
 - ``links``          references between tables, expected numbers of rows
-- ``separation``, ``distributions``   figures: how far apart, how evenly spread
+- ``distributions``   figures: how far apart characters are, how evenly rows are spread
 - ``sources``        tables of a workspace, of a release, of a user's file
 
     python -m validators --benchmark heart

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.generated import command, markdown_table
-from schemas.tables import Table, record_names
+from schemas.records import record_names
+from schemas.tables import Table
 
 FILE = Path("docs/checks.md")
 
@@ -25,12 +26,18 @@ and field. Errors make the exit code 1, warnings are only listed.
 
 _EVERYWHERE = (
     ("schema.required", "a field is missing"),
+    ("schema.line", "a line of a user's file that is no JSON object; it is left out and the rest is checked"),
+    ("schema.absent_column", "a column that no row of a user's file has; a note where rows of a user may lack it"),
     ("schema.additional_properties", "a field that the table does not have"),
     ("schema.type", "a value of another type, or null where none may be; NaN and infinity are no numbers"),
     ("schema.enum", "a term that the vocabulary does not have"),
+    ("schema.const", "a value other than the one that is allowed"),
     ("schema.pattern", "a text of another form"),
     ("schema.minimum", "a number below the least allowed"),
     ("schema.maximum", "a number above the most allowed"),
+    ("schema.exclusive_minimum", "a number that is not above the limit"),
+    ("schema.exclusive_maximum", "a number that is not below the limit"),
+    ("schema.multiple_of", "a number that is not a multiple of the step"),
     ("schema.min_length", "a text shorter than allowed"),
     ("schema.max_length", "a text longer than allowed"),
     ("schema.min_items", "a list shorter than allowed"),
@@ -39,6 +46,7 @@ _EVERYWHERE = (
     ("schema.filled", "null in a field that may be null in other benchmarks, not in this one"),
     ("schema.not_json", "what JSON cannot hold: half a surrogate pair, a set, a name that is no string"),
     ("link.dangling", "a value that the table it points to does not have"),
+    ("link.unread", "a link found nothing to look up in columns that are not empty"),
     ("link.unreferenced", "a row that each row of another table should point to, and none does"),
     ("table.duplicate_key", "a row has the key of an earlier one"),
     ("table.missing", "a table of the benchmark is not there"),
@@ -49,22 +57,13 @@ _EVERYWHERE = (
 
 @dataclass(frozen=True)
 class Code:
-    """One kind of finding: in which table (``any``: every table), how grave, what it means, whose rule it is."""
+    """One kind of finding: in which record (``any``: every table), how grave, what it means, whose rule it is."""
 
     code: str
     table: str
     severity: str
     meaning: str
     source: str
-
-
-_SEPARATION = Code(
-    "table.separation",
-    "characters",
-    "error",
-    "big_five: is nearer than the threshold (--separation) to another character in every trait",
-    "HEART-BENCH 3.2, Table 4",
-)
 
 
 def codes() -> list[Code]:
@@ -80,9 +79,7 @@ def _of_table(name: str) -> Iterator[Code]:
     for rule in rules_of(table)[1:]:  # the first, of the key, is every table's
         yield Code(rule.code, name, rule.severity, rule.about, rule.source)
     for crossing in crossings_of(table):
-        yield Code(crossing.code, crossing.table, crossing.severity, crossing.about, crossing.source)
-    if name == "characters":
-        yield _SEPARATION
+        yield Code(crossing.code, crossing.record, crossing.severity, crossing.about, crossing.source)
 
 
 def document() -> str:

@@ -5,7 +5,7 @@ intensity against Table 7, DIAMONDS ratings against Table 10, sizes of activatio
 D.1, answer letters and the sources of distractors; for PersonaLens the domains that are on, and the
 situations in each.
 
-A figure is a list of flat records, so that a person can read it as a table.
+Figures go by the record of a table. Most are a list of flat records, so that a person can read it as a table.
 """
 
 from __future__ import annotations
@@ -17,43 +17,53 @@ from typing import Any
 
 import polars as pl
 
-from schemas.tables import term_ids, vocabulary
+from schemas.records import term_ids, vocabulary
+from schemas.tables import Table
+from validators.rules import separation
 
-Figures = list[dict[str, Any]]
+Figures = list[dict[str, Any]] | dict[str, Any]
 
 _DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A named figure; ``reads`` are the columns it needs of every table, the first being the one it is about."""
+    """A named figure; ``reads`` are the columns it needs of every record, the first being the one it is about."""
 
     name: str
     reads: Mapping[str, tuple[str, ...]]
     figures: Callable[[Mapping[str, pl.DataFrame]], Figures]
 
 
-def distributions() -> tuple[Distribution, ...]:
-    """All figures there are; those whose columns a benchmark has are reported."""
+def distributions_of(table: Table, threshold: float | None = None) -> list[Distribution]:
+    """The figures of a table; ``threshold`` is the least distance of two characters."""
+    least = separation.THRESHOLD if threshold is None else threshold
+    return [each for each in _distributions(least) if next(iter(each.reads)) == table.record and table.shipped]
+
+
+def _distributions(least: float) -> tuple[Distribution, ...]:
     return (
-        Distribution("memories.stages", {"memories": ("stage",)}, _stages),
-        Distribution("memories.tiers", {"memories": ("tier",)}, _tiers),
-        Distribution("memories.domains", {"memories": ("character_id", "domain")}, _domains),
+        Distribution("separation", separation.READS, lambda frames: _separation(frames, least)),
+        Distribution("stages", {"memories": ("stage",)}, _stages),
+        Distribution("tiers", {"memories": ("tier",)}, _tiers),
+        Distribution("domains", {"memories": ("character_id", "domain")}, _domains),
         Distribution(
-            "memories.intensity",
+            "intensity",
             {"memories": ("character_id", "emotion_signature"), "characters": ("character_id", "archetype")},
             _intensity,
         ),
-        Distribution("scenarios.stages", {"scenarios": ("stage",)}, _scenario_stages),
-        Distribution("scenarios.diamonds", {"scenarios": ("diamonds",)}, _diamonds),
-        Distribution("activations.sizes", {"activations": ("step", "memories")}, _sizes),
-        Distribution("mcq_keys.answers", {"mcq_keys": ("answer",)}, _answers),
-        Distribution("mcq_keys.distractors", {"mcq_keys": ("answer", "sources")}, _distractors),
-        Distribution("users.domains", {"users": ("interests",)}, _active_domains),
-        Distribution(
-            "situations.domains", {"situations": ("task_id",), "tasks": ("task_id", "kind", "domains")}, _faced_domains
-        ),
+        Distribution("stages", {"scenarios": ("stage",)}, _scenario_stages),
+        Distribution("diamonds", {"scenarios": ("diamonds",)}, _diamonds),
+        Distribution("sizes", {"activations": ("step", "memories")}, _sizes),
+        Distribution("answers", {"mcq_keys": ("answer",)}, _answers),
+        Distribution("distractors", {"mcq_keys": ("answer", "sources")}, _distractors),
+        Distribution("domains", {"users": ("interests",)}, _active_domains),
+        Distribution("domains", {"situations": ("task_id",), "tasks": ("task_id", "kind", "domains")}, _faced_domains),
     )
+
+
+def _separation(frames: Mapping[str, pl.DataFrame], threshold: float) -> Figures:
+    return separation.figures(separation.distances(separation.vectors(frames)), threshold)
 
 
 def _stages(frames: Mapping[str, pl.DataFrame]) -> Figures:

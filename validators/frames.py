@@ -53,14 +53,14 @@ class Rule:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What rows have to keep that is seen only beside the rows they name, in ``reads`` of other tables.
+    """What rows have to keep that is seen only beside the rows they name, in ``reads`` of other records.
 
-    ``broken`` takes the frames and gives the rows of ``table`` that break it: columns ``ROW`` and
-    ``shown``. ``reads`` are the columns it needs of every table, its own included.
+    ``broken`` takes the frames by record and gives the rows of the table of ``record`` that break
+    it: columns ``ROW`` and ``shown``. ``reads`` are the columns it needs of every record, its own included.
     """
 
     code: str
-    table: str
+    record: str
     field: str
     reads: Mapping[str, tuple[str, ...]]
     broken: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame]
@@ -89,7 +89,7 @@ class Columns:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Take the columns of some more rows."""
-        columns = {name: [row[name] for row in rows] for name in self._schema.names}
+        columns = {name: [row.get(name) for row in rows] for name in self._schema.names}
         self._chunks.append(pa.Table.from_pydict(columns, schema=self._schema))
 
     def frame(self) -> pl.DataFrame:
@@ -113,14 +113,19 @@ def unique_key(table: Table) -> Rule:
     )
 
 
-def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> list[list[Finding]]:
-    """The findings of each rule, in the order of the rules; of one that all rows keep, none."""
+def breaches(
+    table: Table, frame: pl.DataFrame, rules: Sequence[Rule], may_lack: frozenset[str] = frozenset()
+) -> list[list[Finding]]:
+    """The findings of each rule, in the order of the rules; of one that all rows keep, none.
+
+    A rule says nothing of a row that is without one of its columns that rows ``may_lack``.
+    """
     import pandera.polars as pandera  # slow to import, and no error path needs it
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaErrorReason, SchemaErrors
 
     # One example a check is enough: the rows come from the check's output, which costs nothing.
-    checks = [pandera.Check(_verdict(rule), name=str(i), n_failure_cases=1) for i, rule in enumerate(rules)]
+    checks = [pandera.Check(_verdict(rule, may_lack), name=str(i), n_failure_cases=1) for i, rule in enumerate(rules)]
     found: list[list[Finding]] = [[] for _ in rules]
     try:
         with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
@@ -134,9 +139,11 @@ def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> list[l
     return found
 
 
-def _verdict(rule: Rule) -> Callable[[Any], pl.LazyFrame]:
-    holds = rule.holds.fill_null(False).alias("holds")
-    return lambda data: data.lazyframe.select(holds)
+def _verdict(rule: Rule, may_lack: frozenset[str]) -> Callable[[Any], pl.LazyFrame]:
+    holds = rule.holds.fill_null(False)
+    for column in sorted(rule.columns & may_lack):
+        holds = holds | pl.col(column).is_null()
+    return lambda data: data.lazyframe.select(holds.alias("holds"))
 
 
 def _findings(table: str, rule: Rule, frame: pl.DataFrame, kept: pl.Series) -> list[Finding]:
@@ -144,9 +151,9 @@ def _findings(table: str, rule: Rule, frame: pl.DataFrame, kept: pl.Series) -> l
     return list(_named(table, rule, quoted))
 
 
-def crossed(crossing: Crossing, frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
-    """The findings of a crossing whose tables are all there."""
-    return list(_named(crossing.table, crossing, crossing.broken(frames)))
+def crossed(crossing: Crossing, table: str, frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    """The findings of a crossing whose tables are all there; ``frames`` by record, ``table`` the one it is about."""
+    return list(_named(table, crossing, crossing.broken(frames)))
 
 
 def _named(table: str, rule: Rule | Crossing, rows: pl.DataFrame) -> Iterator[Finding]:

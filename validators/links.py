@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from schemas.findings import Finding
@@ -19,15 +20,23 @@ from schemas.tables import Link, Row, Table
 _SOURCE = "benchmark file"
 
 
+Value = tuple[Any, ...]
+"""What a link looks up: a value for each of its columns."""
+
+
 @dataclass
 class _Looked:
-    """What is known of one link: values that wait for the other table, rows that dangle, values that were used."""
+    """What is known of one link: values that wait for the other table, rows that dangle, values that were used.
+
+    ``unread`` is the first row whose columns hold something, none of which can be looked up.
+    """
 
     link: Link
     values: int = 0
-    waiting: list[tuple[str, str]] = field(default_factory=list)
-    dangling: list[tuple[str, str]] = field(default_factory=list)
-    used: set[str] = field(default_factory=set)
+    waiting: list[tuple[str, Value]] = field(default_factory=list)
+    dangling: list[tuple[str, Value]] = field(default_factory=list)
+    used: set[Value] = field(default_factory=set)
+    unread: str | None = None
 
 
 class Links:
@@ -36,38 +45,42 @@ class Links:
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
         self._looked = [_Looked(link) for link in links]
-        self._targets: dict[tuple[str, str], dict[str, str]] = {}  # (table, column) -> value -> row id
+        self._targets: dict[tuple[str, tuple[str, ...]], dict[Value, str]] = {}  # (table, columns) -> value -> row id
         self._done: set[str] = set()
         for link in links:
-            self._targets.setdefault((link.to_table, link.to_column), {})
+            self._targets.setdefault((link.to_table, link.columns), {})
 
     def see(self, table: Table, rows: Sequence[tuple[str, Row]]) -> None:
         """Take some rows of a table, each with its id; ``close`` the table after its last row."""
-        for (name, column), values in self._targets.items():
+        for (name, columns), values in self._targets.items():
             if name == table.name:
-                values.update((row[column], row_id) for row_id, row in rows if isinstance(row.get(column), str))
+                paths = [(column,) for column in columns]
+                values.update((value, row_id) for row_id, row in rows for value in _values(row, paths))
         for looked in self._looked:
             if looked.link.table == table.name:
                 self._look(looked, rows)
 
     def _look(self, looked: _Looked, rows: Sequence[tuple[str, Row]]) -> None:
         link = looked.link
-        known = self._targets[link.to_table, link.to_column]
+        known = self._targets[link.to_table, link.columns]
         unknown = looked.dangling if link.to_table in self._done else looked.waiting
         for row_id, row in rows:
-            for value in _values(row, link.path):
+            before = looked.values
+            for value in _values(row, link.paths):
                 looked.values += 1
                 if link.both_ways:
                     looked.used.add(value)
                 if value not in known:
                     unknown.append((row_id, value))
+            if looked.values == before and looked.unread is None and all(_holds(row, path) for path in link.paths):
+                looked.unread = row_id
 
     def close(self, table: Table) -> None:
         """The table has been seen whole."""
         self._done.add(table.name)
         for looked in self._looked:
             if looked.link.to_table == table.name:
-                known = self._targets[looked.link.to_table, looked.link.to_column]
+                known = self._targets[looked.link.to_table, looked.link.columns]
                 looked.dangling += [(row_id, value) for row_id, value in looked.waiting if value not in known]
                 looked.waiting = []
 
@@ -80,7 +93,7 @@ class Links:
             link = looked.link
             if {link.table, link.to_table} <= self._done:
                 reverse = self._unreferenced(looked) if both_ways else ()
-                yield link, looked.values, [*_dangling(looked), *reverse]
+                yield link, looked.values, [*_dangling(looked), *_unread(looked), *reverse]
 
     def skipped(self) -> Iterator[tuple[Link, str]]:
         """Each link that could not be checked, with the table that is not there."""
@@ -90,23 +103,18 @@ class Links:
                 yield looked.link, absent[0]
 
     def values_of(self, table: str, column: str) -> frozenset[str]:
-        """All values that a column links to, empty where it links to nothing that was seen."""
-        found = [looked.link for looked in self._looked if (looked.link.table, looked.link.path) == (table, (column,))]
-        return frozenset(value for link in found for value in self._targets[link.to_table, link.to_column])
+        """All values that a column links to on its own, as text; empty where it links to nothing that was seen."""
+        found = [link for link in self.links if link.table == table and link.paths == ((column,),)]
+        return frozenset(str(value) for link in found for (value,) in self._targets[link.to_table, link.columns])
 
     def _unreferenced(self, looked: _Looked) -> Iterator[Finding]:
         if not looked.link.both_ways:
             return
-        link, source = looked.link, f"{looked.link.table}.{'.'.join(looked.link.path)}"
-        for value, row_id in self._targets[link.to_table, link.to_column].items():
+        link = looked.link
+        for value, row_id in self._targets[link.to_table, link.columns].items():
             if value not in looked.used:
-                message = f"is not named by any {source}"
-                yield _finding("link.unreferenced", link.to_table, row_id, link.to_column, value, message)
-
-
-def named(link: Link) -> str:
-    """How a link is called in reports: ``memories.character_id -> characters.character_id``."""
-    return f"{link.table}.{'.'.join(link.path)} -> {link.to_table}.{link.to_column}"
+                message = f"is not named by any {link.table}.{link.field}"
+                yield _finding("link.unreferenced", link.to_table, row_id, link.target, _shown(value), message)
 
 
 def counted(
@@ -131,21 +139,55 @@ def counted(
 def _dangling(looked: _Looked) -> Iterator[Finding]:
     link = looked.link
     for row_id, value in looked.dangling:
-        message = f"is no {link.to_column} of {link.to_table}"
-        yield _finding("link.dangling", link.table, row_id, ".".join(link.path), value, message)
+        message = f"is no {link.target} of {link.to_table}"
+        yield _finding("link.dangling", link.table, row_id, link.field, _shown(value), message)
 
 
-def _values(row: Any, path: Sequence[str]) -> Iterator[str]:
-    """The strings at a path, through every list on the way; a null points to nothing."""
-    if isinstance(row, list):
-        for item in row:
-            yield from _values(item, path)
-    elif path:
-        if isinstance(row, dict):
-            yield from _values(row.get(path[0]), path[1:])
-    elif isinstance(row, str):
-        yield row
+def _unread(looked: _Looked) -> Iterator[Finding]:
+    """A link that found nothing to look up, although its columns are not empty, has checked nothing."""
+    if not looked.values and looked.unread is not None:
+        message = f"holds no text and no number that could be a {looked.link.target} of {looked.link.to_table}"
+        yield _finding("link.unread", looked.link.table, looked.unread, looked.link.field, None, message)
 
 
-def _finding(code: str, table: str, row_id: str, column: str | None, text: str, message: str) -> Finding:
+def _values(node: Any, paths: Sequence[tuple[str, ...]]) -> Iterator[Value]:
+    """The values at several paths, in the order of the paths, through every list on the way.
+
+    Paths that pass through the same list take their values from the same item of it; where they part,
+    every value of one stands with every value of the other. A null points to nothing.
+    """
+    if isinstance(node, list):
+        for item in node:
+            yield from _values(item, paths)
+    elif paths == [()] or paths == ((),):
+        if isinstance(node, str | int | float) and not isinstance(node, bool):
+            yield (node,)
+    elif isinstance(node, dict):
+        if len(paths) == 1:  # nearly always
+            yield from _values(node.get(paths[0][0]), [paths[0][1:]])
+            return
+        parted: dict[str, list[int]] = {}
+        for place, path in enumerate(paths):
+            parted.setdefault(path[0], []).append(place)
+        found = [list(_values(node.get(step), [paths[p][1:] for p in places])) for step, places in parted.items()]
+        order = [place for places in parted.values() for place in places]
+        for combined in product(*found):
+            values = [value for part in combined for value in part]
+            yield tuple(values[order.index(place)] for place in range(len(paths)))
+
+
+def _holds(node: Any, path: Sequence[str]) -> bool:
+    """Whether anything but null stands at a path."""
+    if isinstance(node, list):
+        return any(_holds(item, path) for item in node)
+    if path:
+        return isinstance(node, dict) and _holds(node.get(path[0]), path[1:])
+    return node is not None
+
+
+def _shown(value: Value) -> str:
+    return "/".join(str(part) for part in value)
+
+
+def _finding(code: str, table: str, row_id: str, column: str | None, text: str | None, message: str) -> Finding:
     return Finding(code, table, row_id, column, "error", None, text, message, _SOURCE)

@@ -1,6 +1,6 @@
 """``age.register``: a child of six to twelve tells plainly, in words a child has.
 
-Every word is weighed: one that stands on a list of ``register.toml``, or is formed like the learned
+Every word is weighed: one that stands on a list of ``age_register.toml``, or is formed like the learned
 words of adults (``-tion``, ``-ity``, ``-ulous``) and is none of those a child hears every day. Only the
 narrator's own words are judged, not what others say, and no word that is merely mentioned.
 
@@ -18,9 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ahocorasick_rs
-
-from audits.patterns.expressions import Expression
 from audits.subjects import Subject, at_words
 from audits.text.quotations import Quotations, Span
 from schemas.findings import Finding
@@ -63,7 +60,7 @@ class Register:
     adult_endings: tuple[str, ...]
     older_from: int
     older_endings: tuple[str, ...]
-    phrases: tuple[Expression, ...]
+    phrases: re.Pattern[str]
 
     def weight(self, word: str) -> int:
         """How far a word is above a child: 0 for those of every day, 1 or 3."""
@@ -87,7 +84,7 @@ class Register:
 
 @functools.cache
 def register() -> Register:
-    """The thresholds and word lists of ``register.toml``."""
+    """The thresholds and word lists of ``age_register.toml``."""
     data: Mapping[str, Any] = tomllib.loads(_DATA.read_text("utf-8"))
     words, endings = data["words"], data["endings"]
     weights = {"adult": _ADULT, "older": _OLDER, "plain": 0}
@@ -98,7 +95,7 @@ def register() -> Register:
         adult_endings=tuple(endings["adult"]),
         older_from=endings["older_from"],
         older_endings=tuple(endings["older"]),
-        phrases=tuple(Expression(rf"\b(?:{line})\b") for line in words["phrases"].strip().splitlines()),
+        phrases=re.compile(rf"\b(?:{'|'.join(words['phrases'].strip().splitlines())})\b"),
     )
 
 
@@ -177,16 +174,5 @@ def is_said(text: str, start: int, found: re.Match[str]) -> bool:
 
 
 def _phrases(quoted: Quotations) -> Iterator[re.Match[str]]:
-    text = quoted.text.lower()
-    phrases = register().phrases
-    automaton, held = _anchors()
-    for number in sorted({held[anchor] for anchor, _, _ in automaton.find_matches_as_indexes(text, overlapping=True)}):
-        found = phrases[number].matches(text, 0, len(text))
-        yield from (each for each in found if quoted.around(each.start()) is None)
-
-
-@functools.cache
-def _anchors() -> tuple[ahocorasick_rs.AhoCorasick, list[int]]:
-    """What finds the anchors of all phrases, and the number of the phrase that each is of."""
-    anchors = [(anchor, number) for number, phrase in enumerate(register().phrases) for anchor in phrase.anchors]
-    return ahocorasick_rs.AhoCorasick([anchor for anchor, _ in anchors]), [number for _, number in anchors]
+    found = register().phrases.finditer(quoted.text.lower())
+    return (each for each in found if quoted.around(each.start()) is None)

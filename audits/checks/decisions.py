@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from audits.checks import narration, pattern_criteria, row_format
-from audits.subjects import Subject, at_row, at_words, counted, subjects
-from audits.text import language
+from audits.checks import narration, pattern_criteria
+from audits.subjects import Subject, at_row, at_words, counted
 from audits.text.quotations import Quotations
 from schemas.findings import Finding
 from schemas.tables import Row
 from schemas.text.sentences import sentences
 
-KEY = ("character_id", "scenario_id")
 SENTENCES = 2
 
 _SOURCE = "HEART-BENCH appendix G.4.3"
@@ -27,14 +25,15 @@ _FIELDS = (_DECISION, *(f"inner_consciousness.{name}" for name in ("summary", "c
 
 
 def audit(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each decision by itself."""
-    read = subjects("decisions", KEY, rows, first)
-    judged, others = language.sorted_out(read, _DECISION)
-    found = [*others.values(), *pattern_criteria.findings("decisions", judged, wanted)]
+    """Findings of each decision by itself; the words of those of ``judged`` are English."""
+    found = list(pattern_criteria.findings("decisions", judged, wanted))
     for subject in read:
-        found += [*row_format.audit(subject), *row_format.whole(subject, _DECISION), *_count(subject)]
+        found += _count(subject)
     for subject in judged:
         found += _person(subject)
     return found

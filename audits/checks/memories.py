@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from audits.checks import adult_language, age_register, continuity, pattern_criteria, row_format, rubin
-from audits.checks.identity import naming, persons
+from audits.checks import age_register, continuity, memory_fields, pattern_criteria, person, row_format, rubin
 from audits.patterns.criteria import Criterion
-from audits.subjects import Subject, at_row, at_words, counted, subjects
-from audits.text import language
-from audits.text.quotations import Quotations, Span
+from audits.subjects import Subject, at_row, at_words, counted
+from audits.text.quotations import Quotations
 from schemas.findings import Finding
 from schemas.tables import Row
-from schemas.text.sentences import sentences
 
 KEY = ("id",)
 NARRATIVE = "content_full"
@@ -32,65 +29,59 @@ CHILD = 12
 FIELD_LIMITS = {"context": 60, "content_summary": 100}
 FIELD_TARGETS = {"context": (15, 30), "content_summary": (20, 40)}
 
-_TELLING_GENDER = (
-    persons.addressed_as_kin,
-    persons.spoken_of_by_parents,
-    persons.spoken_of,
-    persons.pointed_out,
-    persons.addressed_among_others,
-    persons.counted_in,
-    persons.called,
-)
 _LENGTHS = "HEART-BENCH appendix B.4 (5), Table 6"
 _FIELDS = "HEART-BENCH appendix B.4 (3)"
 _AGE = re.compile(r"\((?:age )?(\d{1,3})(?: years old)?\)")
 
 
 def audit(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each row by itself; ``first`` is the number of the first row, for rows without an id.
+    """Findings of each row by itself; the words of those of ``judged`` are English.
 
     ``related["ledgers"]`` are the life ledgers; without them nothing is said of continuity. Only
     audits that can raise a code of ``wanted`` are run.
     """
     families = {code.split(".")[0] for code in wanted}
-    read = subjects("memories", KEY, rows, first)
-    known = continuity.ledgers(related.get("ledgers", ())) if families & {"continuity", "identity"} else {}
-    judged, others = language.sorted_out(read, NARRATIVE)
-    found = [*others.values(), *(finding for subject in read for finding in _of_row(subject, families))]
+    known = continuity.ledgers(related.get("ledgers", ())) if "continuity" in families else {}
+    found = [finding for subject in read for finding in _of_row(subject, families)]
     if "continuity" in families:  # names of the ledger are the same in every language
-        for subject in (read[place] for place in others):
+        english = {subject.place for subject in judged}
+        for subject in (each for each in read if each.place not in english):
             found += continuity.audit(subject, age_of(subject), known, Quotations(subject.text(NARRATIVE)))
     return found + _of_words(judged, known, wanted, families)
 
 
-def without_ledger(rows: Sequence[Row], ledgers: Sequence[Row]) -> Iterator[str]:
-    """A line where there are characters whose memories were not held against a ledger, as there is none."""
-    known = continuity.ledgers(ledgers)
-    lacking = Counter(each for row in rows if (each := str(row.get("character_id"))) not in known)
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
+    """A line where there are characters without a ledger to compare their memories with."""
+    if not any(code.startswith("continuity.") for code in wanted):
+        return
+    known = continuity.ledgers(related.get("ledgers", ()))
+    lacking = Counter(str(row.get("character_id")) for row in rows if row.get("character_id") not in known)
     if lacking:
         names = ", ".join(sorted(lacking)[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
-        yield f"continuity: no ledger of {names}; {lacking.total():,} memories were held against none"
+        yield f"continuity not checked: no ledger for {names} ({counted(lacking.total(), 'memory', 'memories')})"
 
 
 def _of_words(
     read: Sequence[Subject], known: Mapping[str, continuity.Ledger], wanted: frozenset[str], families: set[str]
 ) -> list[Finding]:
-    quoted = [Quotations(subject.text(NARRATIVE)) for subject in read]
-    found = list(pattern_criteria.findings("memories", read, wanted, applies=_applies, quoted={NARRATIVE: quoted}))
-    if "rubin" in families:
-        found += rubin.audit(read, quoted)
-    for subject, quotations in zip(read, quoted, strict=True):
-        if "identity" in families:
-            found += naming.audit(subject, quotations, _names(subject, known))
-            found += (finding for told in _TELLING_GENDER for finding in told(subject, quotations))
+    texts = pattern_criteria.passages(read, NARRATIVE)
+    found = [
+        *pattern_criteria.findings("memories", read, wanted, applies=_applies, known={NARRATIVE: texts}),
+        *(rubin.audit(read, texts) if "rubin" in families else ()),
+    ]
+    for subject, passage in zip(read, texts, strict=True):
         if "person" in families:
-            found += persons.told_in_third_person(subject, quotations)
+            found += person.told_in_third_person(subject, passage)
         if "continuity" in families:
-            found += continuity.audit(subject, age_of(subject), known, quotations)
-    if wanted & {age_register.CODE, adult_language.CODE}:
-        found += _above_a_child(read, quoted, found)
+            found += continuity.audit(subject, age_of(subject), known, passage)
+        age = age_of(subject)
+        if age_register.CODE in wanted and age is not None and age <= CHILD:
+            found += age_register.audit(subject, age, passage, passage.told)
     return found
 
 
@@ -101,35 +92,12 @@ def _of_row(subject: Subject, families: set[str]) -> Iterator[Finding]:
         yield from _lengths(subject)
 
 
-def _above_a_child(
-    read: Sequence[Subject], quoted: Sequence[Quotations], found: Sequence[Finding]
-) -> Iterator[Finding]:
-    judged: dict[str, list[Span]] = {}
-    for finding in found:
-        if finding.code == adult_language.CODE and finding.field == NARRATIVE and finding.span:
-            judged.setdefault(finding.row_id, []).append(finding.span)
-    for subject, quotations in zip(read, quoted, strict=True):
-        age = age_of(subject)
-        if age is not None and age <= CHILD:
-            told = sentences(quotations.text, quotations.spans)
-            yield from age_register.audit(subject, age, quotations, told)
-            yield from adult_language.audit(subject, quotations, told, judged.get(subject.id, ()))
-
-
 def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
-    yield from row_format.audit(subject)
-    yield from row_format.memory(subject, age)
-    yield from row_format.whole(subject, NARRATIVE)
+    yield from memory_fields.audit(subject, age)
     for field in ("triggers", "relevance_tags"):
         yield from row_format.count_of(subject, field, 4, "HEART-BENCH Table 6")
     for field in ("psych_conclusion", "behavior_policy"):
         yield from row_format.one_sentence(subject, field, "HEART-BENCH Table 6")
-
-
-def _names(subject: Subject, known: Mapping[str, continuity.Ledger]) -> frozenset[str]:
-    """Every word of every name in the character's ledger: these are other people."""
-    ledger = known.get(str(subject.row.get("character_id")))
-    return ledger.words if ledger else frozenset()
 
 
 def age_of(subject: Subject) -> int | None:

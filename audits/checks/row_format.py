@@ -1,36 +1,31 @@
 """``format.*``: what a reader of a row would stumble over before reading it as text.
 
 Whether a row fits its schema is the validators' business. Here are fields that are missing, of
-another type or blank, characters that no narrative has, left-overs of prompts and ids (``shape.toml``)
-and values of a memory that contradict each other. A row is anybody's:
-nothing raises.
+another type or blank, characters that no narrative has, texts that break off or go round in circles, and
+what prompts, models and pages leave behind (``row_format.toml``). Any table can have these audits; what only
+memories have is ``audits.checks.memory_fields``. A row is anybody's: nothing raises.
+
+    python -m audits --benchmark heart --table memories --only format
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from audits.patterns.wording import Wording
-from audits.subjects import Subject, at_row, at_words, counted
-from schemas.findings import Finding
-from schemas.ids import anonymous_memory_id
-from schemas.tables import memory_stage, record_schema
+from audits.subjects import WHOLE_TABLE, Subject, at_row, at_words, counted
+from schemas.findings import Finding, Severity
+from schemas.tables import Table
 from schemas.text.sentences import sentences
 
 Leaf = tuple[str, str]
 """A dotted field name and its text."""
-
-_UNREAD = frozenset({"provenance", "published", "review", "requires", "ledger_refs", "domain", "tier"})
-"""Fields that are not read as text; a user's own rows need not have them."""
-
-_DERIVED = {"memories": frozenset({"character_id", "age", "stage"})}
-"""Key columns that other fields tell as well."""
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
@@ -48,62 +43,83 @@ _FEWEST, _SHOWN = 200, 40
 _LONG = 15  # a shorter sentence may be a refrain
 _OFTEN = 4
 _LEAST_OF_TEXT = 5
-_TIMELINE = re.compile(r"(.+) \((\d{1,2})\)")
 
 _WORDS = Wording(Path(__file__).with_suffix(".toml"))
-_RESIDUE, _SIGNS = _WORDS["residue"], tuple(_WORDS.data["signs"])
+_RESIDUE, _SIGNS, _PREAMBLE = _WORDS["residue"], tuple(_WORDS.data["signs"]), _WORDS["preamble"]
+_UNREAD = frozenset(_WORDS.data["unread"])
 
 
-def audit(subject: Subject) -> Iterator[Finding]:
-    """The ``format.*`` findings of a row of any table."""
-    yield from _fields(subject)
-    for field, text in leaves(subject.row):
-        yield from _characters(subject, field, text)
+@dataclass(frozen=True)
+class Field:
+    """A field that a row should have: its dotted name, its JSON types, whether audits cannot do without it."""
+
+    name: str
+    kinds: tuple[str, ...]
+    needed: bool
 
 
-def leaves(row: Mapping[str, Any]) -> Iterator[Leaf]:
-    """The texts of a row with their fields, items of arrays by number (``triggers.2``)."""
-    for name, value in row.items():
-        if name not in _UNREAD:
-            yield from _leaves(str(name), value, 0)
+def fields_of(table: Table) -> tuple[Field, ...]:
+    """The fields of a table's record schema."""
+    return tuple(_nodes(table.schema, "", frozenset(table.metadata)))
+
+
+def _nodes(node: Mapping[str, Any], path: str, metadata: Collection[str]) -> Iterator[Field]:
+    for name, child in node.get("properties", {}).items():
+        kinds = child.get("type", ())
+        spared = name in _UNREAD or name in metadata or "x-planned" in child or "x-derived-from" in child
+        needed = not path and not spared and name in node.get("required", ())
+        yield Field(path + name, (kinds,) if isinstance(kinds, str) else tuple(kinds), needed)
+        if path + name not in _UNREAD:
+            yield from _nodes(child, f"{path}{name}.", metadata)
+
+
+def audit(subject: Subject, fields: Sequence[Field], text: str | None = None) -> Iterator[Finding]:
+    """The ``format.*`` findings of a row that should have these fields; ``text`` is the one that is read as a whole."""
+    yield from _fields(subject, fields)
+    for field, words in _leaves("", subject.row, 0):
+        if not words.replace("\n", "").isprintable():
+            yield from _unprintable(subject, field, words)
+        if field.partition(".")[0] not in _UNREAD:
+            yield from _left_over(subject, field, words)
+    if text:
+        yield from _whole(subject, text)
+
+
+def absent_columns(found: Sequence[Finding], read: Sequence[Subject], text: str | None) -> list[Finding]:
+    """The findings, with one for each column that no row has in place of one a row: a note, for ``text`` an error."""
+    missing = {finding.field: finding for finding in found if finding.code == "format.missing" and finding.field}
+    absent = [field for field in missing if field and all(subject.find(field)[1] is None for subject in read)]
+    made = [each for each in found if each.code != "format.missing" or each.field not in absent]
+    for field in absent:
+        severity: Severity = "error" if field == text else "note"
+        message = f"no row has the column {field}: nothing of it is checked"
+        made.append(replace(missing[field], row_id=WHOLE_TABLE, severity=severity, message=message))
+    return made
 
 
 def _leaves(name: str, value: Any, depth: int) -> Iterator[Leaf]:
+    """The texts of a row with their fields, items of arrays by number (``triggers.2``)."""
     if isinstance(value, str):
         yield name, value
-    elif depth < 6 and isinstance(value, Mapping):
+    elif depth < 7 and isinstance(value, Mapping):
         for key, child in value.items():
-            yield from _leaves(f"{name}.{key}", child, depth + 1)
-    elif depth < 6 and isinstance(value, list):
+            yield from _leaves(f"{name}.{key}" if name else str(key), child, depth + 1)
+    elif depth < 7 and isinstance(value, list):
         for number, child in enumerate(value):
             yield from _leaves(f"{name}.{number}", child, depth + 1)
 
 
-@functools.cache
-def _expected(table: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-    """The fields of a table, dotted, with their JSON types, and whether audits cannot do without them."""
-    return tuple(_nodes(record_schema(table), "", _UNREAD | _DERIVED.get(table, frozenset())))
-
-
-def _nodes(node: Mapping[str, Any], path: str, spared: Collection[str]) -> Iterator[tuple[str, tuple[str, ...], bool]]:
-    for name, child in node.get("properties", {}).items():
-        kinds = child.get("type", ())
-        yield path + name, (kinds,) if isinstance(kinds, str) else tuple(kinds), not path and name not in spared
-        if path + name not in _UNREAD:
-            yield from _nodes(child, f"{path}{name}.", spared)
-
-
-def _fields(subject: Subject) -> Iterator[Finding]:
-    for name, kinds, needed in _expected(subject.table):
-        there, value = subject.find(name)
+def _fields(subject: Subject, fields: Sequence[Field]) -> Iterator[Finding]:
+    for field in fields:
+        there, value = subject.find(field.name)
         if value is None:
-            if needed and not (there and "null" in kinds):
-                yield at_row(subject, "format.missing", "error", f"the field {name} is missing", name)
-        elif kinds and not any(_fits(value, kind) for kind in kinds):
-            message = f"{type(value).__name__}, expected {' or '.join(kinds)}"
-            yield at_row(subject, "format.type", "error", message, name, value)
-        elif needed and isinstance(value, str) and not value.strip():
-            yield at_row(subject, "format.empty", "error", "the field is blank", name)
+            if field.needed and not (there and "null" in field.kinds):
+                yield at_row(subject, "format.missing", "error", f"the field {field.name} is missing", field.name)
+        elif field.kinds and not any(_fits(value, kind) for kind in field.kinds):
+            message = f"{type(value).__name__}, expected {' or '.join(field.kinds)}"
+            yield at_row(subject, "format.type", "error", message, field.name, value)
+        elif field.needed and isinstance(value, str) and not value.strip():
+            yield at_row(subject, "format.empty", "error", "the field is blank", field.name)
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -112,14 +128,12 @@ def _fits(value: Any, kind: str) -> bool:
     return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
-def _characters(subject: Subject, field: str, text: str) -> Iterator[Finding]:
-    if not text.replace("\n", "").isprintable():
-        yield from _unprintable(subject, field, text)
+def _left_over(subject: Subject, field: str, text: str) -> Iterator[Finding]:
+    if found := _PREAMBLE.match(text):
+        yield _pointed(subject, "format.prompt", field, found.span(), text, "a model hands over what it was asked for")
     if not _is_id(field) and any(sign in text for sign in _SIGNS):
+        message = "an id, a slot or a mark of a prompt stands in the text"
         for found in _RESIDUE.finditer(text):
-            if subject.table == "decisions" and found[0].startswith("MEM"):
-                continue  # citation.memory
-            message = "an id, a slot or a mark of a prompt stands in the text"
             yield _pointed(subject, "format.residue", field, found.span(), text, message)
 
 
@@ -143,7 +157,7 @@ def _pointed(subject: Subject, code: str, field: str, span: tuple[int, int], tex
     return at_words(subject, code, "error", field, span, message)
 
 
-def whole(subject: Subject, field: str) -> Iterator[Finding]:
+def _whole(subject: Subject, field: str) -> Iterator[Finding]:
     """``format.cut`` and ``format.loop``: a text that breaks off, and one that goes round in circles, as models do."""
     text = subject.text(field).rstrip()
     if len(text) >= _FEWEST and _BREAKS_OFF.match(text[-1]):
@@ -184,53 +198,11 @@ def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator
         yield at_row(subject, "format.count", "warning", "an entry stands twice", field, source=source)
 
 
-def memory(subject: Subject, age: int | None) -> Iterator[Finding]:
-    """What the id, the timeline, the age and the stage of a memory say about each other."""
-    row, table6 = subject.row, "HEART-BENCH Table 6"
-    identifier, character = row.get("id"), row.get("character_id")
-    if isinstance(identifier, str) and identifier:
-        try:
-            plain = anonymous_memory_id(identifier)
-        except ValueError:
-            plain = ""
-        if plain != identifier:
-            message = "the id carries an archetype" if plain else "not a memory id, e.g. MEM_04_0017"
-            yield at_row(subject, "format.id", "error", message, "id", identifier, table6)
-        elif isinstance(character, str) and identifier.split("_")[1] != character.removeprefix("CHAR_"):
-            yield at_row(subject, "format.id", "error", f"the id is not one of {character}", "id", identifier, table6)
-    if age is None:
-        yield at_row(subject, "format.missing", "error", "neither age nor timeline tells the age", "age")
-    elif not 6 <= age <= 50:
-        yield at_row(subject, "format.range", "error", "age outside 6 to 50", "age", age, "HEART-BENCH appendix B.2")
-    intensity = subject.number("emotion_signature.intensity")
-    if intensity is not None and not 0 <= intensity <= 1:
-        message = "intensity outside 0 to 1"
-        yield at_row(subject, "format.range", "error", message, "emotion_signature.intensity", intensity, table6)
-    yield from _timeline(subject, age)
-
-
-def _timeline(subject: Subject, age: int | None) -> Iterator[Finding]:
-    timeline = subject.text("timeline")
-    if not timeline or age is None or not 6 <= age <= 50:
-        return
-    stage = memory_stage(age)
-    wanted = f"{stage['label']} ({age})"
-    if timeline != wanted:
-        read = _TIMELINE.fullmatch(timeline)
-        what = "another form" if read is None else "another age" if int(read[2]) != age else "another stage"
-        source = "HEART-BENCH Tables 6 and 8"
-        yield at_row(subject, "format.timeline", "error", f"{what}: expected {wanted!r}", "timeline", timeline, source)
-    if subject.text("stage") not in ("", stage["id"]):
-        message = f"expected {stage['id']} at {age}"
-        yield at_row(subject, "format.stage", "error", message, "stage", subject.text("stage"), "HEART-BENCH Table 8")
-
-
-def repeated_ids(read: Sequence[Subject]) -> Iterator[Finding]:
-    """``format.repeated``: an id that more than one row carries; on every row but the first."""
+def repeated_keys(read: Sequence[Subject]) -> Iterator[Finding]:
+    """``format.repeated``: a key that more than one row has; on every row but the first."""
     first: dict[str, int] = {}
     for subject in read:
         place = first.setdefault(subject.id, subject.place)
         if place != subject.place:
-            what = "decides the same scenario for the same character as" if "/" in subject.id else "carries the id of"
-            message = f"row {subject.place} {what} row {place}"
+            message = f"row {subject.place} has the key of row {place}"
             yield at_row(subject, "format.repeated", "error", message, value=subject.id)

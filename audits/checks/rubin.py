@@ -1,11 +1,9 @@
 """Rubin's five dimensions in a narrative: sensory detail, dialogue, inner monologue, somatic response, aftermath.
 
-Four are shown by patterns (``patterns/rubin.*.toml``; a thought between asterisks is a monologue
-whatever its words), dialogue by its quotation marks. What is
-reported is what is missing: a text that shows too little of a dimension. The patterns are broad on
-purpose, as one plain sign is enough; whether the dimension is told well is for ``--deep`` and people.
-The patterns of a file are looked for one after the other, until a text shows enough: the first
-holds the signs most narratives have, so that the many others are seldom needed.
+Four are shown by the linear model and by patterns (``patterns/rubin.*.toml``; a thought between asterisks is a
+monologue whatever its words), dialogue by its quotation marks. What is reported is what is missing: a text that shows
+too little of a dimension. A sentence that reads like a sign to the linear model is one; patterns are only looked for
+where these are too few. One plain sign is enough, and whether the dimension is told well is for ``--deep`` and people.
 
 HEART-BENCH appendix B.3 (3).
 """
@@ -15,12 +13,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
-from operator import is_
 
 from audits.patterns.criteria import Criterion, criteria
-from audits.patterns.matcher import Matcher
+from audits.patterns.matcher import matches
 from audits.subjects import Subject, at_row
+from audits.text.linear_model import model
+from audits.text.passage import Passage
 from audits.text.quotations import Quotations
 from schemas.findings import Finding
 
@@ -70,21 +68,19 @@ _SMALL = re.compile(
 )
 
 
-def audit(read: Sequence[Subject], quoted: Sequence[Quotations]) -> Iterator[Finding]:
+def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Finding]:
     """One ``rubin.*`` finding for every dimension that a text does not show; blank texts are passed over."""
-    wanted = _criteria()
-    shown = _shown(quoted, wanted)
-    for subject, quotations, counts in zip(read, quoted, shown, strict=True):
-        if not quotations.text.strip():
+    for subject, passage in zip(read, passages, strict=True):
+        if not passage.text.strip():
             continue
-        for criterion in wanted:
-            found = counts[criterion.code]
+        for criterion in _criteria():
+            found = signs(criterion, passage)
             if criterion.code == "rubin.monologue":
-                found += any(quotations.text[start] in "*_" for start, _ in quotations.spans)
+                found += any(passage.text[start] in "*_" for start, _ in passage.spans)
             if found < (criterion.at_least or 1):
                 message = f"{criterion.message} ({found} found, {criterion.at_least} needed)"
                 yield at_row(subject, criterion.code, criterion.severity, message, FIELD, source=criterion.source)
-        if not has_dialogue(quotations):
+        if not has_dialogue(passage):
             message = "nobody speaks: no words in quotation marks"
             yield at_row(subject, "rubin.dialogue", "warning", message, FIELD, source=_DIALOGUE)
 
@@ -120,28 +116,22 @@ def _is_title(words: Sequence[str]) -> bool:
     return len(large) >= 2 and all(word[0].isupper() for word in large)
 
 
-def _shown(quoted: Sequence[Quotations], wanted: Sequence[Criterion]) -> list[dict[str, int]]:
-    """Signs per code and text, up to the number needed."""
-    needed = {c.code: (c.at_least or 1, c.from_share) for c in wanted}
-    first, others = _signs()
-    shown = first.count(quoted, needed)
-    for code, matcher in others:
-        lacking = [number for number, counts in enumerate(shown) if counts[code] < needed[code][0]]
-        more = matcher.count([quoted[number] for number in lacking], {code: needed[code]})
-        for number, counts in zip(lacking, more, strict=True):
-            shown[number][code] += counts[code]
-    return shown
+def signs(criterion: Criterion, passage: Passage) -> int:
+    """How many signs of a dimension a text shows, counted up to the number needed."""
+    needed, least = criterion.at_least or 1, int(criterion.from_share * len(passage.text))
+    spans = [passage.read[place].span for place in passage.places(criterion.code, _threshold(criterion.code))]
+    found = len([end for _, end in spans if end > least])
+    if found < needed:
+        matched = [match for match in matches(criterion, passage) if match.start >= least]
+        alone = [match for match in matched if not any(start <= match.start < end for start, end in spans)]
+        found = max(found + len(alone), len(matched))
+    return min(found, needed)
+
+
+def _threshold(code: str) -> float:
+    return model().settings[code].threshold
 
 
 @functools.cache
 def _criteria() -> tuple[Criterion, ...]:
     return tuple(c for c in criteria().values() if c.table == "memories" and c.at_least is not None)
-
-
-@functools.cache
-def _signs() -> tuple[Matcher, tuple[tuple[str, Matcher], ...]]:
-    """What finds the first pattern of every file, and then what finds each of the others, with its code."""
-    wanted = _criteria()
-    first = [criterion.patterns[0] for criterion in wanted]
-    others = [(criterion, pattern) for criterion in wanted for pattern in criterion.patterns[1:]]
-    return Matcher(wanted, first.__contains__), tuple((c.code, Matcher([c], partial(is_, p))) for c, p in others)

@@ -11,22 +11,18 @@ HEART-BENCH 3.3, appendix C.2 and G.3.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from audits.checks import pattern_criteria, row_format
 from audits.patterns.criteria import criteria
-from audits.patterns.matcher import Match, Matcher
-from audits.subjects import Subject, at_row, counted, subjects
-from audits.text import language
+from audits.patterns.matcher import Match, matches
+from audits.subjects import WHOLE_TABLE, Subject, at_row, counted
+from audits.text.linear_model import model
+from audits.text.passage import Passage
 from schemas.findings import Finding
 from schemas.tables import Row, term_ids, vocabulary
-
-KEY = ("id",)
-WHOLE_TABLE = "*"
-"""The row id of findings about all scenarios together."""
 
 LIMITS = {"context_text": (150, 2_000), "trigger_event.message_content": (100, 1_500)}
 """Characters. Lower bounds are the prompt's; upper ones hold for every published scenario (at most 1,942; 1,373)."""
@@ -37,16 +33,13 @@ LOW_END, HIGH_END = (1, 2), (6, 7)
 FEWEST_RATED = 8
 """Coverage is judged from so many rated scenarios on: one a dimension."""
 
-PRESSING, NAMED, ASKED = "time_presses", "time_is_named", "answer_is_asked"
-"""The patterns of ``urgency.missing``, the strongest first."""
-
-NO_HURRY, OPEN_END = "no_hurry", "open_end"
-"""Those of ``urgency.deferred``."""
+OPEN_END = "open_end"
+"""The pattern of ``urgency.deferred`` that counts only where nothing presses."""
 
 OPPOSED = (frozenset({"openness_to_change", "conservation"}), frozenset({"self_enhancement", "self_transcendence"}))
 """The two axes of the circumplex, as pairs of value groups."""
 
-_CONTEXT = "context_text"
+_CONTEXT, _URGENCY = "context_text", "urgency.missing"
 _PROMPT, _COVERAGE = "HEART-BENCH appendix G.3", "HEART-BENCH 3.3, appendix C.2"
 _YOU = re.compile(r"\byou(?:r|rs|rself|'re|'ve|'d|'ll|\u2019re|\u2019ve|\u2019d|\u2019ll)?\b", re.IGNORECASE)
 _FAMILY = re.compile(
@@ -57,21 +50,21 @@ _FAMILY = re.compile(
 
 
 def audit(
-    rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str], first: int = 0
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each row by itself; what concerns all rows together is ``coverage``."""
-    read = subjects("scenarios", KEY, rows, first)
-    judged, others = language.sorted_out(read, _CONTEXT)
-    found = [*others.values(), *pattern_criteria.findings("scenarios", judged, wanted, judges=_judges)]
+    """Findings of each row by itself; the words of those of ``judged`` are English."""
+    found = list(pattern_criteria.findings("scenarios", judged, wanted, judges=_judges))
     for subject in read:
-        found += [*row_format.audit(subject), *row_format.whole(subject, _CONTEXT)]
         found += [*_lengths(subject), *_values(subject), *_ratings(subject)]
     for subject in judged:
         found += [*_second_person(subject), *_urgency(subject)]
     return found
 
 
-def coverage(rows: Sequence[Row]) -> list[Finding]:
+def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
     """``coverage.*``: what the scenarios leave out when taken together. Nothing is said of fewer than 8 rated ones."""
     table = Subject("scenarios", WHOLE_TABLE, {})
     return [*_diamonds_coverage(table, rows), *_value_coverage(table, rows)]
@@ -85,20 +78,11 @@ def circumplex_distance(one: str, other: str) -> int:
 
 
 def presses(texts: Sequence[str]) -> bool:
-    """Whether one of the texts of a trigger asks for an answer now.
-
-    A countdown or somebody waiting does; a day that is named does unless there is no hurry, and a question
-    does unless it is one for some day, too.
-    """
-    found: list[set[str]] = [set() for _ in texts]
-    for match in _signs().scan(texts):
-        found[match.text].add(match.name)
-    return any(
-        PRESSING in names
-        or (NAMED in names and NO_HURRY not in names)
-        or (ASKED in names and NO_HURRY not in names and OPEN_END not in names)
-        for names in found
-    )
+    """Whether one of the texts of a trigger asks for an answer now: to the linear model, or by a pattern."""
+    criterion = criteria()[_URGENCY]
+    least = model().settings[_URGENCY].threshold
+    passages = [Passage(text) for text in texts if text.strip()]
+    return any(len(each.places(_URGENCY, least)) or matches(criterion, each) for each in passages)
 
 
 def _judges(subject: Subject, field: str, match: Match) -> bool:
@@ -155,18 +139,13 @@ def _urgency(subject: Subject) -> Iterator[Finding]:
     if not isinstance(trigger, Mapping) or not any(text.strip() for text in texts):
         return
     if not presses(texts):
-        criterion = criteria()["urgency.missing"]
+        criterion = criteria()[_URGENCY]
         yield at_row(
             subject, criterion.code, criterion.severity, criterion.message, "trigger_event", source=criterion.source
         )
     if not texts[1].strip():
         message = "no action_required: it is not said what has to be decided"
         yield at_row(subject, "action.missing", "warning", message, "trigger_event.action_required", source=_PROMPT)
-
-
-@functools.cache
-def _signs() -> Matcher:
-    return Matcher([criteria()["urgency.missing"], criteria()["urgency.deferred"]])
 
 
 def _conflicts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -211,7 +190,7 @@ def _rated(row: Mapping[str, Any]) -> dict[str, int]:
     return {name: rating for name, rating in ratings.items() if name in known and isinstance(rating, int)}
 
 
-def _diamonds_coverage(table: Subject, rows: Sequence[Row]) -> Iterator[Finding]:
+def _diamonds_coverage(table: Subject, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     rated = [ratings for ratings in map(_rated, rows) if ratings]
     if len(rated) < FEWEST_RATED:
         return
@@ -228,7 +207,7 @@ def _diamonds_coverage(table: Subject, rows: Sequence[Row]) -> Iterator[Finding]
             yield at_row(table, "coverage.diamonds", "warning", message, "diamonds_dimension", dimension, _COVERAGE)
 
 
-def _value_coverage(table: Subject, rows: Sequence[Row]) -> Iterator[Finding]:
+def _value_coverage(table: Subject, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     groups = {term["id"]: term["group"] for term in vocabulary("schwartz_values")}
     pairs = [frozenset({groups[a], groups[b]}) for row in rows for a, b in _conflicts(row)]
     if len(pairs) < FEWEST_RATED:

@@ -21,11 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from audits.checks.stated_ages import ages
-from audits.subjects import Subject, at_row, at_words, subjects
+from audits.subjects import Subject, at_row, at_words
 from schemas.findings import Finding, Severity
 from schemas.tables import Row, term_ids
-
-KEY = ("user_id",)
 
 _SOURCE = "PersonaLens 2.4, appendix A.4"
 _MASK = "PersonaLens 2.1"
@@ -85,27 +83,21 @@ class Conflict:
 
 
 def audit(
-    rows: Sequence[Row],
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
     related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str] | None = None,
-    first: int = 0,
+    wanted: frozenset[str],
 ) -> list[Finding]:
-    """Findings of each user; ``related["preferences"]`` is the menu that spellings are held against.
-
-    ``wanted`` are the codes to keep (None: all), ``first`` the number of rows before these.
-    """
+    """Findings of each user; ``related["preferences"]`` is the menu that spellings are compared with."""
     menu = _menu(related.get("preferences", ()))
-    read = subjects("users", KEY, rows, first)
-    found = [finding for subject in read for finding in _user(subject, menu)]
-    return [finding for finding in found if wanted is None or finding.code in wanted]
+    return [finding for subject in read for finding in _user(subject, menu)]
 
 
-def unheld(related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> list[str]:
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
     """What of the wanted codes was not looked for, and why: one line each."""
-    if related.get("preferences") or "preference.spelling" not in wanted:
-        return []
-    mend = "name a --workspace or --release that has them"
-    return [f"preference.spelling: no preferences to hold the spelling against; {mend}"]
+    if "preference.spelling" in wanted and not related.get("preferences"):
+        fix = "name a --workspace or --release that has them"
+        yield f"preference.spelling not checked: no preferences to compare the spelling with; {fix}"
 
 
 @functools.cache

@@ -1,6 +1,16 @@
-"""``python -m audits.shortcuts``: see ``audits.shortcuts.shortcuts``."""
+"""``python -m audits.shortcuts``: see ``audits.shortcuts.command``."""
 
-from audits.shortcuts.shortcuts import main
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.starting import start
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    return start("audits.shortcuts.command", argv)
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from audits.duplicates.neighbours import cosine_pairs
 from audits.shortcuts.questions import Question, texts_of
@@ -44,24 +45,18 @@ class Code:
 @functools.cache
 def codes() -> Mapping[str, Code]:
     """All shortcut codes, in the order of the file."""
-    document = tomllib.loads((Path(__file__).parent / "shortcuts.toml").read_text("utf-8"))
-    return {entry["code"]: _code(entry) for entry in document["codes"]}
+    return {entry["code"]: _code(entry) for entry in _document()["codes"]}
 
 
-def _code(entry: Mapping[str, object]) -> Code:
-    def compiled(name: str) -> re.Pattern[str] | None:
-        return re.compile(str(entry[name])) if name in entry else None
+@functools.cache
+def _document() -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "shortcuts.toml").read_text("utf-8"))
 
-    return Code(
-        code=str(entry["code"]),
-        severity=entry["severity"],  # type: ignore[arg-type]
-        rule=str(entry["rule"]),
-        source=str(entry["source"]),
-        expression=compiled("expression"),
-        required=compiled("required"),
-        hits=tuple(entry.get("hits", ())),  # type: ignore[arg-type]
-        misses=tuple(entry.get("misses", ())),  # type: ignore[arg-type]
-    )
+
+def _code(entry: Mapping[str, Any]) -> Code:
+    expression, required = (re.compile(entry[name]) if name in entry else None for name in ("expression", "required"))
+    examples = tuple(entry["hits"]), tuple(entry["misses"])
+    return Code(entry["code"], entry["severity"], entry["rule"], entry["source"], expression, required, *examples)
 
 
 def leaks(asked: Sequence[Question]) -> list[Finding]:
@@ -83,22 +78,12 @@ def twins(asked: Sequence[Question]) -> Iterator[Finding]:
     near = {frozenset((texts[i], texts[j])): cosine for i, j, cosine in cosine_pairs(texts, _TWINS)}
     for question in asked:
         for later, text in enumerate(question.texts):
-            for earlier in range(later):
-                cosine = (
-                    1.0 if question.texts[earlier] == text else near.get(frozenset((question.texts[earlier], text)))
-                )
+            for earlier, other in enumerate(question.texts[:later]):
+                cosine = 1.0 if other == text else near.get(frozenset((other, text)))
                 if cosine is not None:
-                    message = (
-                        f"nearly the same as option {question.labels[earlier]}: TF-IDF cosine {cosine:.4f} > {_TWINS}"
-                    )
-                    yield finding(
-                        "shortcut.twin",
-                        question.id,
-                        message,
-                        option=question.labels[later],
-                        text=text,
-                        span=(0, len(text)),
-                    )
+                    twin = f"option {question.labels[earlier]}: TF-IDF cosine {cosine:.4f} > {_TWINS}"
+                    message, label, span = f"nearly the same as {twin}", question.labels[later], (0, len(text))
+                    yield finding("shortcut.twin", question.id, message, option=label, text=text, span=span)
 
 
 def finding(
@@ -114,7 +99,7 @@ def finding(
     known = codes()[code]
     return Finding(
         code=code,
-        table="mcqs",
+        table=_document()["table"],
         row_id=row_id,
         field=f"options.{option}" if option else None,
         severity=known.severity,

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-import orjson
+from typing import Any
 
 from schemas.errors import RequestError
 from schemas.tables import Row
@@ -59,13 +57,18 @@ def questions(mcqs: Iterable[Row], keys: Iterable[Row], decisions: Iterable[Row]
 def _question(row: Row, keys: Mapping[str, Row], decided: Iterable[str]) -> Question:
     name = row["question_id"]
     if name not in keys:
-        raise RequestError("question without a key", "mcq_keys", row=name, mend="Build or import both tables together")
+        raise RequestError(
+            "question without a key", "the table of keys", row=name, mend="Build or import both tables together"
+        )
     key = keys[name]
     labels = tuple(option["label"] for option in row["options"])
     sources = {source["label"]: source["character_id"] for source in key["sources"]}
     if set(labels) != sources.keys() or key["answer"] not in sources:
         raise RequestError(
-            "key of another question", "mcq_keys", row=name, expected=f"answer and sources for {', '.join(labels)}"
+            "key of another question",
+            "the table of keys",
+            row=name,
+            expected=f"answer and sources for {', '.join(labels)}",
         )
     offered = {*decided, *sources.values()} - {row["character_id"]}
     return Question(
@@ -80,15 +83,9 @@ def _question(row: Row, keys: Mapping[str, Row], decided: Iterable[str]) -> Ques
     )
 
 
-def poles(characters: Iterable[Row]) -> Poles:
-    """Trait and pole ("high", "low") of each character that has an extreme one."""
-    return {row["character_id"]: (row["trait"], row["pole"]) for row in characters if row["trait"] and row["pole"]}
-
-
-def published_poles() -> Poles:
-    """Those of the published characters, whose profiles were not released."""
-    document = orjson.loads((Path(__file__).parent / "heart_poles.json").read_bytes())
-    return {character: (trait, pole) for character, (trait, pole) in document["characters"].items()}
+def poles(people: Iterable[Mapping[str, Any]], key: str = "character_id") -> Poles:
+    """Trait and pole ("high", "low") of each person that has an extreme one; ``key`` is what names the person."""
+    return {each[key]: (each["trait"], each["pole"]) for each in people if each["trait"] and each["pole"]}
 
 
 def opposites(known: Poles) -> Opposites:

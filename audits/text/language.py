@@ -1,6 +1,6 @@
 """Whether a text is English, which all that is looked for, weighed or counted in texts takes for granted.
 
-Told by its script, and by the words that no English goes without (``english.txt``: those another
+Told by its script, and by the words that no English goes without (``language.txt``: those another
 language in Latin letters has, too, such as "in" and "was", are not among them). A short text, or one
 with words of another language in it, passes for English.
 """

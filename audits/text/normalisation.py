@@ -11,6 +11,7 @@ Used by ``audits.patterns.matcher`` and every audit that reads words.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,6 @@ _SWAPS = (
     ("\u0130", "I"),
 )
 _BLANKS = re.compile(r"[ \t\r\n\v\f]+")
-_LINE_BREAKS = re.compile(rb"\n(?:\n(?!\n))?")  # two in a row, or one that has not just one beside it
 ODD_BLANKS = ("  ", "\t", "\r")
 """What keeps a lowered text from being a folded one."""
 
@@ -44,6 +44,10 @@ class Folded:
     def at(self, position: int) -> int:
         """The place in the original of a place in the folded text (its end included)."""
         return position if self.places is None else self.places[position]
+
+    def place(self, position: int) -> int:
+        """The place in the folded text of a place in the original."""
+        return position if self.places is None else bisect_left(self.places, position)
 
 
 def fold(text: str) -> Folded:
@@ -67,11 +71,6 @@ def unwrapped(text: str) -> str:
     The lower case of a plain and unwrapped text is its fold, where none of ``ODD_BLANKS`` is in it.
     """
     return text.replace("\n\n", _ASIDE + _ASIDE).replace("\n", " ").replace(_ASIDE, "\n")
-
-
-def has_wrapped_lines(coded: bytes) -> bool:
-    """Whether a line break stands alone, or a third one beside two, in a text of one byte a character."""
-    return b"\n" in _LINE_BREAKS.findall(coded)
 
 
 def _squeezed(text: str) -> Folded:

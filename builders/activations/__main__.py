@@ -1,6 +1,6 @@
-"""``python -m builders.activations``: see ``builders.activations.command``."""
+"""``python -m builders.activations``: see ``builders.activations.step``."""
 
-from builders.activations.command import main
+from builders.activations.step import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -12,6 +12,7 @@ from typing import Any
 
 from builders.activations.recollection import Recollection
 from builders.pipeline.provenance import built, computed
+from builders.pipeline.streams import Streams
 from models.remedies import Failure, ask, failure
 from models.request import Chain, Reply, Request
 from schemas.tables import Row
@@ -162,14 +163,14 @@ def _members(answer: Mapping[str, Any], offered: Collection[str], dropped: list[
 
 
 def of_character(
-    character: Row, scenarios: Sequence[Row], memories: Sequence[Row], seed: int, backend: str
+    character: Row, scenarios: Sequence[Row], memories: Sequence[Row], streams: Streams, backend: str
 ) -> Chain[Found]:
     """The chain of one character: all its pairs, one after the other, over one index of its memories."""
-    known = Recollection(character, memories)
+    known = Recollection(character, memories, streams.benchmark)
     rows: list[Row] = []
     failures: list[Failure] = []
     for scenario in scenarios:
-        found, failed = yield from activate(Pair(character, scenario, tuple(memories)), known, seed, backend)
+        found, failed = yield from activate(Pair(character, scenario, tuple(memories)), known, streams.seed, backend)
         rows += found
         failures += failed
     return rows, failures

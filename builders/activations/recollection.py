@@ -41,8 +41,9 @@ def _answer_schema(field: str, vocabulary: str) -> Row:
 class Recollection:
     """One character's memories, with what is needed again for every scenario: texts, and the offline scorer."""
 
-    def __init__(self, character: Row, memories: Sequence[Row]) -> None:
+    def __init__(self, character: Row, memories: Sequence[Row], benchmark: str) -> None:
         self.character = character
+        self._benchmark = benchmark
         self.memory = {memory["id"]: memory for memory in memories}
         self._texts: dict[int, tuple[str, ...]] = {}
         self._scored: tuple[str, Matrix] | None = None
@@ -78,7 +79,7 @@ class Recollection:
         file = load(path)
         screening = path == SCREEN
         return Request(
-            id=f"heart/activations/{self.character['character_id']}/{name}",
+            id=f"{self._benchmark}/activations/{self.character['character_id']}/{name}",
             role="screen" if screening else "refine",
             fixed=text[0],
             prompt=text[1],

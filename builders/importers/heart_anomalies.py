@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
+from builders.ids import character_number, question_id
 from builders.importers.heart_items import UNRELEASED
 from builders.importers.staging import Stage, published_value
-from schemas.ids import character_number, question_id
 from schemas.tables import Row, vocabulary
 
 FINE_COUNT = 50  # memories a fine record should have, appendix G.4.2

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from builders.ids import anonymous_memory_id, character_number
 from builders.importers.documents import text
 from builders.importers.staging import PROVENANCE, WHOLE, pick, published_value
-from schemas.ids import anonymous_memory_id, character_number
 from schemas.tables import Row, record_schema, term_ids
 
 COARSE_FIELDS = {

@@ -19,9 +19,10 @@ import orjson
 from builders.importers.archives import Published
 from builders.importers.codes import code
 from builders.importers.documents import same, text
+from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.findings import Finding
-from schemas.tables import Row, benchmark
+from schemas.tables import Row
 from schemas.workspace import Workspace
 from validators.records import failures, row_name
 
@@ -99,6 +100,8 @@ class Stage:
             # What follows replaces the rows one table at a time; until all are there, no recipe speaks for them.
             (workspace.folder / "recipe.json").unlink(missing_ok=True)
             for name, rows in self.rows.items():
+                if not rows and self.benchmark.table(name).optional:
+                    continue  # made from the imported tables by a builder, later
                 workspace.write(name, rows.values())
                 workspace.write_findings(name, (finding for finding in self.findings if finding.table == name))
                 if self.rejected[name]:

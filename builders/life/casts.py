@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from schemas.ids import character_number
+from builders.ids import character_number
 from schemas.tables import Row
 
 _LISTS = Path(__file__).parents[1] / "seeds" / "life"

@@ -12,21 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from builders.ids import fact_id
 from builders.life.casts import pronoun
-from builders.life.lives import Draft, Life
-from builders.pipeline.edits import is_ours, write_ours
-from schemas.ids import fact_id
-from schemas.randomness import rng_for
+from builders.life.drafts import Draft
+from builders.life.lives import Life
+from builders.pipeline.edits import is_unedited, write_tracked
+from builders.pipeline.streams import Streams
 from schemas.tables import Row, term_ids
 from schemas.workspace import Workspace
 
-__all__ = ["ledger", "ledger_of", "pronoun", "settle", "valid_at"]
+__all__ = ["current_ledger", "ledger", "pronoun", "valid_at", "write_ledger"]
 
 
-def ledger(character: Row, seed: int = 7) -> list[Row]:
+def ledger(character: Row, streams: Streams) -> list[Row]:
     """The life of a character as rows of ``ledgers``, in order of id (that is: of the age at which they begin)."""
     who = character["character_id"]
-    drafts = Life(character, rng_for(seed, "heart", "ledgers", who)).draw()
+    drafts = Life(character, streams.rng("ledgers", who)).draw()
     kinds = term_ids("fact_kinds")
     drafts.sort(key=lambda draft: (draft.from_age, kinds.index(draft.kind), draft.role, draft.name or ""))
     ids = {id(draft): fact_id(who, number) for number, draft in enumerate(drafts, 1)}
@@ -38,20 +39,20 @@ def valid_at(facts: Sequence[Row], age: int) -> list[Row]:
     return [fact for fact in facts if fact["from_age"] <= age <= fact["to_age"]]
 
 
-def ledger_of(space: Workspace, character: Row, seed: int) -> list[Row]:
-    """The ledger a workspace goes by: the one a person has changed or given, else the one that is drawn."""
+def current_ledger(space: Workspace, character: Row, streams: Streams) -> list[Row]:
+    """The ledger of a character in a workspace: the one a person has changed or given, else the one that is drawn."""
     who = character["character_id"]
-    if space.path("ledgers", who).is_file() and not is_ours(space, "ledgers", who):
+    if space.path("ledgers", who).is_file() and not is_unedited(space, "ledgers", who):
         return list(space.rows("ledgers", who))
-    return ledger(character, seed)
+    return ledger(character, streams)
 
 
-def settle(space: Workspace, character: Row, seed: int) -> list[Row]:
-    """The same, and the drawn one is written. The workspace must be locked."""
-    facts = ledger_of(space, character, seed)
+def write_ledger(space: Workspace, character: Row, streams: Streams) -> list[Row]:
+    """Write the drawn ledger, unless a person has changed it; returns the current one. The workspace must be locked."""
+    facts = current_ledger(space, character, streams)
     who = character["character_id"]
-    if not space.path("ledgers", who).is_file() or is_ours(space, "ledgers", who):
-        write_ours(space, "ledgers", facts, who)
+    if not space.path("ledgers", who).is_file() or is_unedited(space, "ledgers", who):
+        write_tracked(space, "ledgers", facts, who)
     return facts
 
 

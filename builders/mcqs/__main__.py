@@ -1,6 +1,6 @@
-"""``python -m builders.mcqs``: see ``builders.mcqs.command``."""
+"""``python -m builders.mcqs``: see ``builders.mcqs.step``."""
 
-from builders.mcqs.command import main
+from builders.mcqs.step import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from audits.duplicates.neighbours import cosine_pairs
 from audits.duplicates.neighbours import cosines as upper_cosines
-from schemas.randomness import rng_for
+from builders.pipeline.streams import Streams
 from schemas.tables import Row
 
 WRONG = 3  # wrong options of a question
@@ -111,14 +111,14 @@ def opposites(characters: Sequence[Row]) -> dict[str, str]:
     }
 
 
-def balanced(pools: Sequence[Pool], opposite: Mapping[str, str], seed: int) -> dict[tuple[str, str], list[str]]:
+def balanced(pools: Sequence[Pool], opposite: Mapping[str, str], streams: Streams) -> dict[tuple[str, str], list[str]]:
     """The wrong sources of every question that has three, by (scenario, target)."""
-    wanted = _opposites_wanted(pools, opposite, seed)
+    wanted = _opposites_wanted(pools, opposite, streams.seed)
     chosen: dict[tuple[str, str], list[str]] = {}
     used: Counter[str] = Counter()
     asked = 0
     for pool in pools:
-        rng = rng_for(seed, "heart", "distractors", pool.scenario_id)
+        rng = streams.rng("distractors", pool.scenario_id)
         cost = _cost(pool, opposite, wanted)
         drawn = [_assigned(pool, cost, used, rng) for _ in range(_DRAWS)]
         texts = [pool.texts[source] for source in pool.sources]

@@ -1,6 +1,6 @@
-"""``python -m builders.memories``: see ``builders.memories.command``."""
+"""``python -m builders.memories``: see ``builders.memories.step``."""
 
-from builders.memories.command import main
+from builders.memories.step import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

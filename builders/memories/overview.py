@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from builders.memories.plan import targets
+from models.remedies import Failure
 from schemas.tables import Row, vocabulary
 
 _DUPLICATE = "duplicate.semantic"
@@ -40,15 +41,20 @@ class Figures:
 
 @dataclass(frozen=True)
 class Written:
-    """One character after a run; defects found, repaired and open are by code, ``missing`` rows never came."""
+    """One character after a run: defects found, repaired and open by code; ``failures`` are rows that never came."""
 
     character: Row
     figures: Figures
     found: Mapping[str, int]
     repaired: Mapping[str, int]
     open: Mapping[str, int]
-    missing: int
+    failures: Sequence[Failure]
     file: str
+
+    @property
+    def who(self) -> str:
+        """The character's id."""
+        return str(self.character["character_id"])
 
 
 def overview(written: Sequence[Written]) -> dict[str, Any]:
@@ -64,7 +70,7 @@ def overview(written: Sequence[Written]) -> dict[str, Any]:
             "found": sum(one.found.get(_DUPLICATE, 0) for one in written),
             "open": sum(one.open.get(_DUPLICATE, 0) for one in written),
         },
-        "missing": sum(one.missing for one in written),
+        "missing": sum(len(one.failures) for one in written),
     }
 
 
@@ -121,7 +127,7 @@ def _character(one: Written) -> dict[str, Any]:
         "target_length": target.length,
         "mean_intensity": round(figures.intensity / figures.rows, 4) if figures.rows else None,
         "target_intensity": target.intensity,
-        "missing": one.missing,
+        "missing": len(one.failures),
         "file": one.file,
     }
 

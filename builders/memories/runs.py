@@ -1,7 +1,7 @@
 """A run of memories: what is to be done, doing it, and putting the finished windows together.
 
 Reading the workspace and planning (``tasks``) writes nothing, so a dry run is the same code. ``write`` runs
-the chains of the windows that are not there yet; each keeps itself (``builders.memories.windows``). ``assemble``
+the chains of the windows that are not there yet; each stores itself (``builders.memories.windows``). ``assemble``
 puts a character's file together from its windows and from memories of the user's own, which are never
 touched. Used by ``builders.memories``.
 """
@@ -22,7 +22,8 @@ from builders.memories.overview import Figures, Written
 from builders.memories.plan import plan
 from builders.memories.repair import defects
 from builders.memories.windows import Part, Window, read_part, write_windows
-from builders.pipeline.edits import PARTS, is_ours, write_ours
+from builders.pipeline.edits import PARTS, is_unedited, write_tracked
+from builders.pipeline.streams import Streams
 from models.backends import BackendSettings, run
 from models.remedies import Failure, write_failures
 from schemas.errors import MachineError, RequestError, unknown
@@ -46,7 +47,7 @@ class Order:
     stages: Sequence[str]
     total: int
     preset: str
-    seed: int
+    streams: Streams
     fresh: bool
 
 
@@ -65,19 +66,19 @@ class Task:
         return str(self.character["character_id"])
 
 
-def carry_out(
+def build_memories(
     space: Workspace, order: Order, settings: BackendSettings, workers: int | None, quiet: bool
 ) -> list[Written]:
     """A whole run: plan, write, audit, repair, put together. The workspace must be locked."""
     planned = tasks(space, order, settings)
     windows = [window for task in planned for window in task.asked]
-    settle(space, planned, order.seed)
+    write_characters_and_ledgers(space, planned, order.streams)
     if order.fresh:
         for window in windows:
             window.file.unlink(missing_ok=True)
     write(windows, settings, workers, quiet)
     done = {task.who: assemble(space, task) for task in planned}
-    set_aside(space, {who: aside for who, (_, aside) in done.items()})
+    write_review_lists(space, {who: unresolved for who, (_, unresolved) in done.items()})
     return [written for written, _ in done.values()]
 
 
@@ -87,15 +88,15 @@ def tasks(space: Workspace, order: Order, settings: BackendSettings) -> list[Tas
     for name in order.stages:
         if name not in known:
             raise unknown("stage", name, known, "memory_stages")
-    return [_task(space, order, settings, row) for row in personas.chosen(space, order.characters)]
+    return [_task(space, order, settings, row) for row in personas.selected_characters(space, order.characters)]
 
 
-def settle(space: Workspace, planned: Sequence[Task], seed: int) -> None:
+def write_characters_and_ledgers(space: Workspace, planned: Sequence[Task], streams: Streams) -> None:
     """Write the characters and ledgers that memories refer to. The workspace must be locked."""
     if not space.path("characters").is_file():
-        personas.settle(space, personas.load_characters())
+        personas.write_characters(space, personas.load_characters())
     for task in planned:
-        ledgers.settle(space, task.character, seed)
+        ledgers.write_ledger(space, task.character, streams)
 
 
 def is_due(window: Window) -> bool:
@@ -110,7 +111,7 @@ def write(windows: Sequence[Window], settings: BackendSettings, workers: int | N
     rows = sum(len(window.plans) for window in due)
     worth = workers or min(os.cpu_count() or 1, 1 + rows // _WORTH_A_WORKER)
     offline = settings.name == "offline"
-    chains = _chains(due, worth) if offline else [[window] for window in due]
+    chains = _by_character(due) if offline else [[window] for window in due]
     starts = [functools.partial(write_windows, chain) for chain in chains]
     live = offline and not quiet and sys.stderr.isatty()  # a model's run shows more itself
     done = 0
@@ -121,28 +122,23 @@ def write(windows: Sequence[Window], settings: BackendSettings, workers: int | N
             sys.stderr.flush()
 
 
-def _chains(windows: Sequence[Window], workers: int) -> list[list[Window]]:
-    """Windows of a character as one chain, as its writer tells a life in order; as several where workers would idle."""
+def _by_character(windows: Sequence[Window]) -> list[list[Window]]:
+    """Windows by character: the offline writer tells a life in order, so a second process would tell it again."""
     by_character: dict[str, list[Window]] = {}
     for window in windows:
         by_character.setdefault(str(window.character["character_id"]), []).append(window)
-    parts = -(-workers // max(1, len(by_character)))
-    chains: list[list[Window]] = []
-    for own in by_character.values():
-        size = -(-len(own) // parts)
-        chains += [own[start : start + size] for start in range(0, len(own), size)]
-    return chains
+    return list(by_character.values())
 
 
 @dataclass(frozen=True)
-class Aside:
-    """What a person has to look at: rows that three repairs did not mend, with what is wrong, and what never came."""
+class Unresolved:
+    """What a person has to look at: rows with errors after three repairs, and memories that no answer brought."""
 
-    review: list[Row]
-    failures: list[Failure]
+    review: Sequence[Row]
+    failures: Sequence[Failure]
 
 
-def assemble(space: Workspace, task: Task) -> tuple[Written, Aside]:
+def assemble(space: Workspace, task: Task) -> tuple[Written, Unresolved]:
     """Write a character's file, by age, then id; windows of earlier runs that are still good are in it too."""
     by_stage = {window.stage: read_part(window) for window in task.windows}
     for window in task.asked:
@@ -151,40 +147,39 @@ def assemble(space: Workspace, task: Task) -> tuple[Written, Aside]:
     parts = [part for part in by_stage.values() if part is not None]
     rows = [*task.own, *(row for part in parts for row in part.rows)]
     rows.sort(key=lambda row: (row["age"], row["id"]))
-    write_ours(space, "memories", rows, task.who)
+    write_tracked(space, "memories", rows, task.who)
     written = Written(
         character=task.character,
         figures=Figures.of(rows),
         found=_total(part.found for part in parts),
         repaired=_total(part.repaired for part in parts),
         open=_total({code: 1} for part in parts for _, _, code in sorted(defects(part.open))),
-        missing=sum(len(part.failures) for part in parts),
+        failures=[failure for part in parts for failure in part.failures],
         file=str(space.path("memories", task.who)),
     )
-    aside = Aside([entry for part in parts for entry in _review(part)], [f for part in parts for f in part.failures])
-    return written, aside
+    return written, Unresolved([entry for part in parts for entry in _review(part)], written.failures)
 
 
-def set_aside(space: Workspace, asides: Mapping[str, Aside]) -> None:
+def write_review_lists(space: Workspace, unresolved: Mapping[str, Unresolved]) -> None:
     """Write ``manual_review.jsonl`` and ``failed.jsonl``, by character id; lines about other characters stay."""
-    others = (line for line in _lines(space.folder / REVIEW) if line["row"]["character_id"] not in asides)
-    entries = [*others, *(entry for aside in asides.values() for entry in aside.review)]
+    others = (line for line in _lines(space.folder / REVIEW) if line["row"]["character_id"] not in unresolved)
+    entries = [*others, *(entry for one in unresolved.values() for entry in one.review)]
     entries.sort(key=lambda entry: str(entry["row"]["id"]))
     if entries:
         write_jsonl(space.folder / REVIEW, entries)
     else:
         (space.folder / REVIEW).unlink(missing_ok=True)
-    ours = tuple(f"MEM_{who.removeprefix('CHAR_')}_" for who in asides)
-    kept = [Failure(**line) for line in _lines(space.folder / FAILED) if not line["item"].startswith(ours)]
-    failures = [failure for aside in asides.values() for failure in aside.failures]
-    write_failures(space.folder / FAILED, [*kept, *failures])
+    ours = tuple(f"MEM_{who.removeprefix('CHAR_')}_" for who in unresolved)
+    other_failures = [Failure(**line) for line in _lines(space.folder / FAILED) if not line["item"].startswith(ours)]
+    failures = [failure for one in unresolved.values() for failure in one.failures]
+    write_failures(space.folder / FAILED, [*other_failures, *failures])
 
 
 def _task(space: Workspace, order: Order, settings: BackendSettings, character: Row) -> Task:
     who = str(character["character_id"])
     own = _own(space, who, order.fresh)
-    facts = ledgers.ledger_of(space, character, order.seed)
-    plans = plan(character, order.total, own, order.preset, order.seed)
+    facts = ledgers.current_ledger(space, character, order.streams)
+    plans = plan(character, order.streams, order.total, own, order.preset)
     windows = [
         Window(
             character=character,
@@ -192,7 +187,7 @@ def _task(space: Workspace, order: Order, settings: BackendSettings, character: 
             stage=stage,
             plans=tuple(one for one in plans if one.stage == stage),
             kept=tuple(row for row in own if row["stage"] == stage),
-            seed=order.seed,
+            streams=order.streams,
             backend=settings.name,
             model=None if settings.name == "offline" else settings.roles["memory"].name,
             file=space.folder / PARTS / "memories" / who / f"{stage}.json",
@@ -214,7 +209,7 @@ def _own(space: Workspace, who: str, fresh: bool) -> list[Row]:
         return []
     rows = list(read_jsonl(path))
     own = [row for row in rows if (row.get("provenance") or {}).get("origin") != "built"]
-    if len(own) < len(rows) and not fresh and not is_ours(space, "memories", who):
+    if len(own) < len(rows) and not fresh and not is_unedited(space, "memories", who):
         mend = "Move the file away to keep it, or pass --fresh to write it anew"
         raise RequestError("memories were changed since they were built", path, mend=mend)
     for wrong in failures(space.benchmark.table("memories"), own):

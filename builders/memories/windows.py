@@ -26,12 +26,14 @@ from builders.memories.delimited import FIELDS, Blocks, parse, without_last
 from builders.memories.plan import MemoryPlan
 from builders.memories.repair import Desk, Mended, mend
 from builders.memories.sanitise import sanitised
+from builders.memories.stages import memory_stage
 from builders.pipeline.provenance import built
+from builders.pipeline.streams import Streams
 from models.remedies import Failure, Kept, ask_pieces
 from models.request import Chain, Reply, Request
 from schemas.findings import Finding
 from schemas.rows import write_whole
-from schemas.tables import Row, Table, memory_stage, record_schema
+from schemas.tables import Row, Table, record_schema
 from schemas.version import code_digest
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ class Window:
     stage: str
     plans: tuple[MemoryPlan, ...]
     kept: tuple[Row, ...]
-    seed: int
+    streams: Streams
     backend: str
     model: str | None
     file: Path
@@ -69,13 +71,13 @@ class Window:
     @property
     def name(self) -> str:
         """``heart/memories/CHAR_04/adolescence``."""
-        return f"heart/memories/{self.character['character_id']}/{self.stage}"
+        return f"{self.streams.benchmark}/memories/{self.character['character_id']}/{self.stage}"
 
     @functools.cached_property
     def digest(self) -> str:
         """SHA-256 of all that decides the rows: the inputs, the code with its data files and prompts, what answers."""
         inputs = [self.character, self.ledger, self.plans, self.life, self.kept]
-        settings = [self.stage, self.seed, self.backend, self.model, code_digest()]
+        settings = [self.stage, self.streams, self.backend, self.model, code_digest()]
         return hashlib.sha256(orjson.dumps([inputs, settings], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -101,7 +103,7 @@ def read_part(window: Window) -> Part | None:
             kept["rows"],
             kept["found"],
             kept["repaired"],
-            [Finding(**{**item, "span": item["span"] and tuple(item["span"])}) for item in kept["open"]],
+            [Finding.from_dict(item) for item in kept["open"]],
             [Failure(**item) for item in kept["failures"]],
         )
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
@@ -169,7 +171,7 @@ class Room:
             from builders.offline.memories import Writer  # reads the phrase banks
 
             window = self.window
-            self._writer = Writer(window.character, window.ledger, window.seed, window.life or window.plans)
+            self._writer = Writer(window.character, window.ledger, window.streams, window.life or window.plans)
         return self._writer
 
     def make(self, ids: Sequence[str], reason: str) -> Request:
@@ -228,7 +230,7 @@ class Room:
             "domain": plan.domain,
             "tier": plan.tier,
             "ledger_refs": sorted(set(fields["ledger_refs"])),
-            "provenance": built(self._asked, reply, self.window.seed, self.window.backend),
+            "provenance": built(self._asked, reply, self.window.streams.seed, self.window.backend),
         }
         return {name: values[name] for name in record_schema("memories")["properties"]}
 
@@ -261,7 +263,7 @@ class Room:
         """The findings of rows beside one another and beside those the stage has already."""
         from audits.duplicates import near_duplicates
 
-        return near_duplicates.findings([*self.window.kept, *rows])
+        return near_duplicates.findings([*self.window.kept, *rows], near_duplicates.scope_of("memories"))
 
 
 def _rest(text: str, ids: Sequence[str]) -> Blocks:

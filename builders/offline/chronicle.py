@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from audits.checks import rubin
 from audits.subjects import Subject
-from audits.text.quotations import Quotations
+from audits.text.passage import Passage
 from builders.memories.plan import MemoryPlan, targets
 from builders.offline.draft import LONGEST, SHORTEST, Draft, Told
 from builders.offline.likeness import Likeness
 from builders.offline.scenes import Frame, Framer, count
 from builders.offline.uses import Uses
-from schemas.randomness import rng_for
+from builders.pipeline.streams import Streams
 from schemas.tables import Row
 
 # Children tell shorter; the shares of the ages (Table 8) keep the character's mean.
@@ -37,13 +37,13 @@ _WHOLE_TELLINGS = 6
 class Chronicle:
     """The memories of ``plans``, which are in order of age; told as far as they are asked for."""
 
-    def __init__(self, character: Row, ledger: Sequence[Row], plans: Sequence[MemoryPlan], seed: int) -> None:
+    def __init__(self, character: Row, ledger: Sequence[Row], plans: Sequence[MemoryPlan], streams: Streams) -> None:
         self._plans = {plan.id: (place, plan) for place, plan in enumerate(plans)}
         self._order = list(plans)
-        self._seed = seed
+        self._streams = streams
         self._length = targets(character).length
         self._uses = Uses(len(plans))
-        self._framer = Framer(character, ledger, seed, self._uses)
+        self._framer = Framer(character, ledger, streams, self._uses)
         self._stage = ""
         self._likeness = Likeness()
         self._told: list[Told] = []
@@ -67,7 +67,7 @@ class Chronicle:
         """
         self.told(self._order[-1])
         frame = self.told(plan).frame
-        rng = rng_for(self._seed, "heart", "again", plan.id, attempt)
+        rng = self._streams.rng("again", plan.id, attempt)
         return Draft(frame, self._uses, rng, len(self._order), attempt).write(self._wanted(frame))
 
     def _tell(self, place: int) -> None:
@@ -84,7 +84,7 @@ class Chronicle:
         """Tellings of a plan, each with what it lacks and how like another memory it is, until one is good."""
         for skip in range(_WHOLE_TELLINGS):
             frame = self._framer.frame(plan, skip)
-            rng = rng_for(self._seed, "heart", "words", plan.id, skip)
+            rng = self._streams.rng("words", plan.id, skip)
             wanted = self._wanted(frame)
             room = _MOST * wanted
             length = wanted + min(room, max(-room, _SHARE * self._owed))
@@ -102,11 +102,11 @@ class Chronicle:
         self._likeness.add(told.frame.keys, told.text)
 
     def _wanted(self, frame: Frame) -> float:
-        rng = rng_for(self._seed, "heart", "length", frame.plan.id)
+        rng = self._streams.rng("length", frame.plan.id)
         length = self._length * _LENGTH[frame.language] * (1 + _SPREAD * (2 * rng.random() - 1))
         return min(max(length, SHORTEST + 60), LONGEST)
 
 
 def _lacking(text: str) -> int:
     """How many of Rubin's dimensions the audits do not find in a narrative."""
-    return sum(1 for _ in rubin.audit([Subject("memories", "", {rubin.FIELD: text})], [Quotations(text)]))
+    return sum(1 for _ in rubin.audit([Subject("memories", "", {rubin.FIELD: text})], [Passage(text)]))

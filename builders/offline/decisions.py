@@ -23,8 +23,8 @@ from random import Random
 from typing import Any
 
 from builders.offline.scenes import archetype
+from builders.pipeline.streams import Streams
 from builders.scenarios.blueprints import Blueprint
-from schemas.randomness import rng_for
 from schemas.tables import Row
 
 _BANKS = Path(__file__).parent / "banks" / "decisions"
@@ -37,9 +37,9 @@ _FADING = 3
 _WORD = re.compile(r"[a-z]{4,}")
 
 
-def decide(character: Row, scenario: Row, blueprint: Blueprint, memories: Sequence[Row], seed: int) -> Row:
+def decide(character: Row, scenario: Row, blueprint: Blueprint, memories: Sequence[Row], streams: Streams) -> Row:
     """Inner consciousness and final decision of a character, from its activated memories in order of rank."""
-    rng = rng_for(seed, "heart", "decisions", f"{character['character_id']}/{scenario['id']}")
+    rng = streams.rng("decisions", f"{character['character_id']}/{scenario['id']}")
     bank = _bank(archetype(character))
     course = choose(character, blueprint, memories)
     pattern = bank["patterns"][leading_pattern(character, memories)]

@@ -19,7 +19,7 @@ from builders.offline.cast import named
 from builders.offline.chronicle import Chronicle
 from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.scenes import Frame
-from schemas.randomness import rng_for
+from builders.pipeline.streams import Streams
 from schemas.tables import Row, vocabulary
 
 # How many other tellings of a text are tried until one mentions the same facts as the row.
@@ -40,15 +40,17 @@ class Writer:
     """Writes the memories of one character.
 
     ``character`` is a row of ``characters``, ``ledger`` its rows of ``ledgers``, ``plans`` all the memories that
-    are to be written of it, in order: what is composed depends on these, the seed and the contexts taken, and
+    are to be written of it, in order: what is composed depends on these, the streams and the contexts taken, and
     on nothing else. A plan that is not among ``plans`` is told by itself, as if nothing had been told before.
     """
 
-    def __init__(self, character: Row, ledger: Sequence[Row], seed: int, plans: Sequence[MemoryPlan] = ()) -> None:
+    def __init__(
+        self, character: Row, ledger: Sequence[Row], streams: Streams, plans: Sequence[MemoryPlan] = ()
+    ) -> None:
         self._character = character
         self._ledger = ledger
-        self._seed = seed
-        self._life = Chronicle(character, ledger, plans, seed)
+        self._streams = streams
+        self._life = Chronicle(character, ledger, plans, streams)
         self._orders: dict[tuple[str, int], list[int]] = {}
 
     def compose(self, plan: MemoryPlan, taken: Collection[str] = ()) -> Row:
@@ -107,7 +109,9 @@ class Writer:
 
     def _chronicle(self, plan: MemoryPlan) -> Chronicle:
         """The life a plan belongs to, or one of its own."""
-        return self._life if self._life.knows(plan) else Chronicle(self._character, self._ledger, (plan,), self._seed)
+        return (
+            self._life if self._life.knows(plan) else Chronicle(self._character, self._ledger, (plan,), self._streams)
+        )
 
     def _retold(self, plan: MemoryPlan, facts: Sequence[str], salt: int) -> str:
         """Another telling, if possible one that mentions the same facts."""
@@ -120,7 +124,7 @@ class Writer:
 
     def _said(self, told: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
         """One of some lines, in turns over the memories of a character, rendered for a short field."""
-        rng = rng_for(self._seed, "heart", key, told.plan.id, salt)
+        rng = self._streams.rng(key, told.plan.id, salt)
         line = lines[self._order(key, len(lines))[(told.plan.number + salt) % len(lines)]]
         said = render(parse(line), scope(told, rng), lambda count: int(rng.random() * count))
         return straight(tidy(named(said, told.members)[0]))
@@ -128,7 +132,7 @@ class Writer:
     def _order(self, key: str, size: int) -> list[int]:
         """The order in which some lines take turns, the character's own."""
         if (key, size) not in self._orders:
-            rng = rng_for(self._seed, "heart", "turns", f"{self._character['character_id']}/{key}")
+            rng = self._streams.rng("turns", f"{self._character['character_id']}/{key}")
             self._orders[key, size] = rng.sample(range(size), size)
         return self._orders[key, size]
 
@@ -150,7 +154,7 @@ class Writer:
         return f"{said} ({told.plan.age}, no. {told.plan.number})"
 
     def _four(self, told: Frame, words: Sequence[str], key: str, salt: int = 0) -> list[str]:
-        rng = rng_for(self._seed, "heart", key, told.plan.id, salt)
+        rng = self._streams.rng(key, told.plan.id, salt)
         said: list[str] = []
         for word in rng.sample(list(words), len(words)):
             text = self._said(told, (word,), key, salt)
@@ -168,7 +172,7 @@ class Writer:
 
     def _emotion(self, told: Frame, salt: int = 0) -> Row:
         """The scene's own feelings, tinted by the voice where the memory turns on it."""
-        rng = rng_for(self._seed, "heart", "emotion", told.plan.id, salt)
+        rng = self._streams.rng("emotion", told.plan.id, salt)
         primary, *others = rng.sample(told.scene.feel, len(told.scene.feel))
         if told.pattern:
             others = [feeling for feeling in voice(told.archetype).feel if feeling != primary]

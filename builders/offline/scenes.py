@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.memories.plan import MemoryPlan
-from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes, voice
+from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes_of, voice
 from builders.offline.cast import Cast, Member
 from builders.offline.moments import Moment, moment
 from builders.offline.uses import Uses
+from builders.pipeline.streams import Streams
 from schemas.errors import RequestError
-from schemas.randomness import rng_for
 from schemas.tables import Row
 
 # Kinds of settings that are a fact of the ledger: the present home, school or job.
@@ -64,9 +64,9 @@ def language(age: int) -> str:
 class Framer:
     """Frames the plans of one character; ``uses`` says what has been told before."""
 
-    def __init__(self, character: Row, ledger: Sequence[Row], seed: int, uses: Uses) -> None:
+    def __init__(self, character: Row, ledger: Sequence[Row], streams: Streams, uses: Uses) -> None:
         self._ledger = ledger
-        self._seed = seed
+        self._streams = streams
         self._uses = uses
         self._voice = archetype(character)
         self._casts: dict[int, Cast] = {}
@@ -80,7 +80,7 @@ class Framer:
         """
         uses = self._uses
         cast = self._cast(plan.age)
-        rng = rng_for(self._seed, "heart", "frame", plan.id)
+        rng = self._streams.rng("frame", plan.id)
         fitting = self._scenes(plan)
         ranked = uses.ranked([("scene", each.id) for each in fitting], rng)
         scene = fitting[ranked[skip // _VARIANTS % len(fitting)]]
@@ -103,7 +103,7 @@ class Framer:
         """The scenes that a plan can be told as."""
         key = (plan.age, plan.domain, plan.tier)
         if key not in self._fitting:
-            self._fitting[key] = [scene for scene in scenes() if _fits(scene, plan, self._cast(plan.age))]
+            self._fitting[key] = [scene for scene in scenes_of(plan.domain) if _fits(scene, plan, self._cast(plan.age))]
         if not self._fitting[key]:
             raise RequestError(
                 f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
@@ -124,8 +124,7 @@ def count(frame: Frame, uses: Uses) -> None:
 
 def _fits(scene: Scene, plan: MemoryPlan, cast: Cast) -> bool:
     return (
-        scene.domain == plan.domain
-        and scene.language == language(plan.age)
+        scene.language == language(plan.age)
         and plan.tier in scene.tiers
         and scene.ages[0] <= plan.age <= scene.ages[1]
         and all(cast.can(query) for query in scene.cast.values())

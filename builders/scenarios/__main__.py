@@ -1,6 +1,6 @@
-"""``python -m builders.scenarios``: see ``builders.scenarios.command``."""
+"""``python -m builders.scenarios``: see ``builders.scenarios.step``."""
 
-from builders.scenarios.command import main
+from builders.scenarios.step import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

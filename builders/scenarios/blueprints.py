@@ -14,10 +14,13 @@ from typing import Any
 
 import orjson
 
+from builders.pipeline.run import Option
 from schemas.errors import RequestError, unknown
 from schemas.tables import resolved, term_ids, vocabulary
 
 Blueprint = Mapping[str, Any]
+
+BLUEPRINTS = Option("--blueprints", "own blueprints, added to ours or replacing them", read=Path, metavar="FILE")
 
 _SEEDS = Path(__file__).parents[1] / "seeds"
 
@@ -51,7 +54,7 @@ def _drafts(path: Path) -> dict[str, tuple[Mapping[str, Any], Path]]:
     except FileNotFoundError:
         raise RequestError("missing file", path, mend="Check the path of --blueprints") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Mend that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise RequestError("no blueprints", path, expected="[[blueprint]] entries", mend="See builders/seeds/scenarios")
     found: dict[str, tuple[Mapping[str, Any], Path]] = {}

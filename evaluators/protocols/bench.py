@@ -13,7 +13,6 @@ from typing import Any
 
 from releases import Release
 from schemas.errors import RequestError
-from schemas.ids import anonymous_memory_id
 from schemas.randomness import rng_for
 from schemas.tables import Row
 
@@ -119,7 +118,7 @@ def activated_of(release: Release) -> dict[tuple[str, str], list[str]]:
         return {}
     rows = release.table("activations", ["character_id", "scenario_id", "step", "memories"]).to_pylist()
     return {
-        (row["character_id"], row["scenario_id"]): [anonymous_memory_id(one["memory_id"]) for one in row["memories"]]
+        (row["character_id"], row["scenario_id"]): [one["memory_id"] for one in row["memories"]]
         for row in rows
         if row["step"] == "fine"
     }
@@ -151,7 +150,7 @@ def _memories(release: Release) -> dict[str, tuple[Memory, ...]]:
     found: dict[str, list[Memory]] = {}
     for row in release.table("memories", _MEMORY_COLUMNS).to_pylist():
         memory = Memory(
-            anonymous_memory_id(row["id"]),
+            row["id"],
             row["age"],
             row["timeline"],
             row["context"],

@@ -55,7 +55,8 @@ def ask_model(
 
 def _one(bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int) -> Chain[Reply]:
     request: Request = choice_request(bench, question, how.setting, excerpts, order, how.max_tokens)
-    return (yield request)
+    reply: Reply = yield request
+    return reply
 
 
 def outcome(question: Question, order: int, reply: Reply) -> Outcome:

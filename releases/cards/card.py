@@ -1,8 +1,8 @@
 """The card of a release: what it is, how it was made and by which model, what was checked, where it ends.
 
-Words come from ``cards/card.md`` and ``cards/<benchmark>.toml``, everything counted from the manifest,
-so a card cannot say what the release does not hold. It is the ``README.md`` of every release; the verb
-writes the one of a release, links mended, to where a repository shows it:
+Words come from ``cards/card.md`` and the benchmark's card (``cards.texts``), everything counted from the
+manifest, so a card cannot say what the release does not hold. It is the ``README.md`` of every release; the verb
+writes the one of a release, links adapted, to where a repository shows it:
 
     python -m releases card heart@0.1.0 --out DATASET_CARD.md
 """
@@ -10,75 +10,71 @@ writes the one of a release, links mended, to where a repository shows it:
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import re
 import string
 import sys
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from releases.cards.figures import Bar, Figure, number
+from releases.cards.texts import Texts
 from releases.manifest import Manifest
 from releases.opening import open_release
 from releases.parquet import SPLIT
 from releases.query import examples
+from releases.roles import records
+from schemas.benchmarks import Benchmark
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN, add_release, locate
 from schemas.rows import write_whole
-from schemas.tables import record_schema
 
 HELP = "write the card of a release, e.g. as DATASET_CARD.md"
 EXAMPLE = "python -m releases card heart@0.1.0 --out DATASET_CARD.md"
 
 FIGURES = "figures"
 
-Texts = Mapping[str, Any]
 Drawn = tuple[Figure, list[Bar]]
 
 _CARDS = Path(__file__).parent
 
+_CANARY = """## Canary
 
-@functools.cache
-def texts(benchmark: str) -> Texts:
-    """What people say about a benchmark's releases. Raises RequestError where nobody has written it yet."""
-    path = _CARDS / f"{benchmark}.toml"
-    if not path.is_file():
-        mend = f"Write releases/cards/{benchmark}.toml after the model of heart.toml"
-        raise RequestError(f"no card text for {benchmark}", mend=mend)
-    return tomllib.loads(path.read_text("utf-8"))
+This string is here so that training corpora can be searched for it. Do not train on what carries it.
+
+`canary GUID {}`
+"""
 
 
-def figures(benchmark: str, tables: Iterable[str]) -> list[Figure]:
-    """The figures of a benchmark for which the tables are there."""
-    made = [Figure(**{**entry, "needs": tuple(entry["needs"])}) for entry in texts(benchmark).get("figure", [])]
+def figures(said: Texts, tables: Iterable[str]) -> list[Figure]:
+    """The figures of a card for which the tables are there."""
+    made = [Figure(**{**entry, "needs": tuple(entry["needs"])}) for entry in said["figure"]]
     return [figure for figure in made if set(figure.needs) <= set(tables)]
 
 
-def body(manifest: Manifest, drawn: list[Drawn]) -> str:
+def body(manifest: Manifest, benchmark: Benchmark, said: Texts, drawn: list[Drawn]) -> str:
     """The card without its metadata; needs what the manifest says of tables, making, checks and review."""
-    said = texts(manifest["name"])
     release = f"{manifest['name']}@{manifest['version']}"
-    rows = {name: table["rows"] for name, table in manifest["tables"].items()}
     words = {
-        **{key: said[key].strip() for key in ("license_name", "license_url", "summary", "maintenance", "canary")},
-        **{key: manifest[key] for key in ("name", "version", "title", "paper", "content_digest")},
+        **{key: said[key].strip() for key in ("license_name", "license_url", "summary", "maintenance")},
+        **{key: manifest[key] for key in ("name", "version", "title", "content_digest")},
         **{key: _list(said[key]) for key in ("deviations", "limits", "intended", "unintended")},
         "release": release,
+        "follows": f"Follows: *{manifest['paper']}*." if manifest["paper"] else "Follows no paper.",
+        "canary": _CANARY.format(said["canary"]) if said["canary"] else "",
         "released": manifest["released"] or "not given",
         "parent": f"{manifest['name']}@{manifest['parent']['version']}" if manifest["parent"] else "none, the first",
         "place": (FROZEN / manifest["name"] / manifest["version"]).as_posix(),
         "split": SPLIT,
         "default_table": said["default_table"],
-        "example": next((each.sql for each in examples(rows)), f"SELECT * FROM {said['default_table']} LIMIT 5"),
+        "example": examples(records(manifest))[0].sql,
         "honesty": _honesty(manifest, said),
-        "tables": _tables(manifest),
+        "tables": _tables(manifest, benchmark),
         "built": _built(manifest),
         "recipe": _recipe(manifest, release),
-        "checks": _checks(manifest),
+        "checks": _checks(manifest, benchmark),
         "allowed": _allowed(manifest),
         "review": _review(manifest),
         "figures": "\n\n".join(_figure(release, figure, bars) for figure, bars in drawn) or "None.",
@@ -101,10 +97,10 @@ def _unreviewed(manifest: Manifest) -> bool:
     return any(counts.get("unreviewed", 0) == sum(counts.values()) for counts in manifest["review"].values())
 
 
-def _tables(manifest: Manifest) -> str:
+def _tables(manifest: Manifest, benchmark: Benchmark) -> str:
     lines = ["| table | rows | key | what |", "|---|---:|---|---|"]
     for name, table in manifest["tables"].items():
-        what = record_schema(name)["description"].split(". ")[0].split(": ")[0].rstrip(".;")
+        what = benchmark.table(name).schema["description"].split(". ")[0].split(": ")[0].rstrip(".;")
         lines.append(f"| `{name}` | {table['rows']:,} | `{'`, `'.join(table['key'])}` | {what} |")
     return "\n".join(lines)
 
@@ -146,7 +142,7 @@ def _recipe(manifest: Manifest, release: str) -> str:
     )
 
 
-def _checks(manifest: Manifest) -> str:
+def _checks(manifest: Manifest, benchmark: Benchmark) -> str:
     checks = manifest["checks"]
     named = [("validators", checks["validators"]), *((f"audits of `{t}`", c) for t, c in checks["audits"].items())]
     lines = ["| check | rows | rules that ran | findings left |", "|---|---:|---:|---|"]
@@ -158,8 +154,11 @@ def _checks(manifest: Manifest) -> str:
         "An error refuses a release: what is left are warnings and notes, but for codes named below as let pass. "
         "Which rules: `checks` in `manifest.json`. Codes and how grave each is: `docs/codes.md`.",
     ]
+    if unaudited := checks.get("unaudited"):
+        parts.append(f"Not audited, only checked for their shape: {', '.join(f'`{name}`' for name in unaudited)}.")
     if figures := [figure for _, checked in named for figure in checked["figures"]]:
-        parts += [_rates(figures), f"Measured by `python -m audits.shortcuts --benchmark {manifest['name']}`."]
+        spec = benchmark.name if benchmark.home is None else "DIR"
+        parts += [_rates(figures), f"Measured by `python -m audits.shortcuts --benchmark {spec}`."]
     return "\n\n".join(parts)
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from releases.cards.card import Texts
+from releases.cards.texts import Texts
 from releases.manifest import Manifest
-from schemas.tables import record_schema
+from schemas.benchmarks import Benchmark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ _PARQUET = "application/x-parquet"
 _TYPES = {"string": "sc:Text", "int64": "cr:Int64", "double": "cr:Float64", "bool": "sc:Boolean"}
 
 
-def croissant(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema]) -> bytes:
+def croissant(manifest: Manifest, benchmark: Benchmark, said: Texts, schemas: Mapping[str, pa.Schema]) -> bytes:
     """The document; ``manifest`` has to list the Parquet files with bytes and SHA-256."""
     document = {
         "@context": orjson.loads(_CONTEXT.read_bytes()),
@@ -46,7 +46,9 @@ def croissant(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema])
         **({"datePublished": manifest["released"]} if manifest["released"] else {}),
         **_responsible(manifest, said),
         "distribution": _distribution(manifest),
-        "recordSet": [_record_set(manifest, name, schemas[name]) for name in manifest["tables"]],
+        "recordSet": [
+            _record_set(manifest, name, schemas[name], benchmark.table(name).schema) for name in manifest["tables"]
+        ],
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
@@ -101,13 +103,12 @@ def _distribution(manifest: Manifest) -> list[dict[str, Any]]:
     return made
 
 
-def _record_set(manifest: Manifest, name: str, schema: pa.Schema) -> dict[str, Any]:
+def _record_set(manifest: Manifest, name: str, schema: pa.Schema, described: Mapping[str, Any]) -> dict[str, Any]:
     table = manifest["tables"][name]
     if len(table["files"]) == 1:
         source = {"fileObject": {"@id": table["files"][0]["path"]}}
     else:
         source = {"fileSet": {"@id": f"{name}-files"}}
-    described = record_schema(name)
     keys = [{"@id": f"{name}/{column}"} for column in table["key"]]
     return {
         "@type": "cr:RecordSet",
@@ -122,12 +123,11 @@ def _record_set(manifest: Manifest, name: str, schema: pa.Schema) -> dict[str, A
 def _field(table: str, field: pa.Field[Any], described: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
     import pyarrow as pa
 
-    made = {**_named(f"{table}/{field.name}"), "description": described["description"]}
+    made = {**_named(f"{table}/{field.name}"), "description": described.get("description", field.name)}
     column = {**source, "extract": {"column": field.name}}
     kind = field.type
-    if pa.types.is_list(kind):
-        made |= {"isArray": True, "arrayShape": "-1"}
-        kind = kind.value_type
+    kind, shape = _element(kind)
+    made |= shape
     if pa.types.is_struct(kind):
         return made | {"subField": _sub_fields(made["@id"], kind, column, "$[*]" if "isArray" in made else "$")}
     return made | {"dataType": _TYPES[str(kind)], "source": column}
@@ -142,12 +142,22 @@ def _sub_field(parent: str, field: pa.Field[Any], column: Mapping[str, Any], pat
     import pyarrow as pa
 
     made, path, kind = _named(f"{parent}/{field.name}"), f"{path}.{field.name}", field.type
-    if pa.types.is_list(kind):
-        made |= {"isArray": True, "arrayShape": "-1"}
-        kind, path = kind.value_type, f"{path}[*]"
+    kind, shape = _element(kind)
+    made |= shape
+    path += "[*]" if shape else ""
     if pa.types.is_struct(kind):
         return made | {"subField": _sub_fields(made["@id"], kind, column, path)}
     return made | {"dataType": _TYPES[str(kind)], "source": {**column, "transform": {"jsonPath": path}}}
+
+
+def _element(kind: pa.DataType) -> tuple[pa.DataType, dict[str, Any]]:
+    """What a list holds, however deep it is nested, and how Croissant says that it is one."""
+    import pyarrow as pa
+
+    depth = 0
+    while pa.types.is_list(kind):
+        kind, depth = kind.value_type, depth + 1
+    return kind, {"isArray": True, "arrayShape": ",".join(["-1"] * depth)} if depth else {}
 
 
 def _named(identity: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from releases.cards.card import Texts
+from releases.cards.texts import Texts
 from releases.manifest import Manifest
 from releases.parquet import SPLIT
 
@@ -36,7 +36,7 @@ def head(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema], size
     document = {
         "pretty_name": f"{manifest['title']} {manifest['version']}",
         "license": manifest["license"],
-        "language": ["en"],
+        "language": list(said["language"]),
         "size_categories": [_category(sum(table["rows"] for table in tables.values()))],
         "task_categories": list(said["task_categories"]),
         "tags": list(said["tags"]),
@@ -78,7 +78,7 @@ def _kind(kind: pa.DataType) -> dict[str, Any]:
         inner = kind.value_type
         if pa.types.is_struct(inner):
             return {"list": [feature(inner.field(index)) for index in range(inner.num_fields)]}
-        return {"list": _DTYPES[str(inner)]}
+        return {"list": _kind(inner) if pa.types.is_list(inner) else _DTYPES[str(inner)]}
     return {"dtype": _DTYPES[str(kind)]}
 
 

@@ -1,7 +1,7 @@
 """Which stretches of a text stand in quotation marks, or are marked as thought.
 
 Marks of several languages, straight and curly, nested; a single mark is told from an apostrophe by its neighbours.
-Who speaks is ``audits.checks.identity.turns``.
+Used by ``audits.text.quotations``.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def _single(text: str, opens: Sequence[int], closes: Sequence[int], end: int, fo
 
 def _closing(text: str, closes: Sequence[int], first: int, limit: int) -> int | None:
     """The mark that closes: the first one, or past possessives and elisions the first after punctuation."""
-    for place in closes[first:]:
+    for number in range(first, len(closes)):
+        place = closes[number]
         if place >= limit:
             break
         follows = text[place + 1 : place + 3]

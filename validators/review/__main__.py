@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from schemas.command import DONE, FINDINGS, Verb, print_json, run_verb, say, whole_number
+from schemas.command import DONE, FINDINGS, Verb, add_benchmark, print_json, run_verb, say, whole_number
 from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
 from schemas.workspace import Workspace
@@ -25,6 +25,7 @@ from validators.review.intake import check_kinds
 from validators.review.items import KINDS, Kind
 from validators.review.labelstudio import read_export
 from validators.review.sheets import read_sheet
+from validators.review.tables import default_benchmark
 
 _READERS = {".csv": read_sheet, ".json": read_export}
 
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _shared_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
+    add_benchmark(made, default_benchmark())
 
 
 def _export_arguments(made: argparse.ArgumentParser) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from schemas.tables import Row, record_schema, term_ids
+from schemas.records import record_schema, term_ids
+from schemas.tables import Row
 from validators.review.items import Item
 
 Role = Literal["annotator", "arbitrator"]

@@ -22,6 +22,7 @@ from validators.review.intake import Desk, Intake, check_round
 from validators.review.items import Item, Kind, from_file
 from validators.review.rounds import Round
 from validators.review.sheets import read_sheet, write_sheet
+from validators.review.tables import review_tables
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def take(space: Workspace, answers: Sequence[Answer], revise: bool) -> Intake:
         kept.append((agreed, [*before, *taken.taken], taken.taken))
     for agreed, judged, new in kept:
         if new:
-            space.write("reviews", judged, agreed.kind)
+            space.write(review_tables(space.benchmark).reviews, judged, agreed.kind)
         if agreed.kind == "decisions":
             done.findings += apply(space, Review(space, agreed, judged))
     space.write_findings("reviews", done.findings)
@@ -99,7 +100,7 @@ def findings(space: Workspace, agreed: Round, judged: Sequence[Row]) -> list[Fin
     if agreed.kind != "decisions":
         return []
     review = Review(space, agreed, judged)
-    rows = list(space.rows("decisions"))
+    rows = list(space.rows(review_tables(space.benchmark).judged))
     standings = [review.standing(row) for row in rows]
     return [each.finding for each in standings if each.finding] + review.gone(rows)
 
@@ -146,7 +147,7 @@ def _current(space: Workspace, agreed: Round, judged: Sequence[Row], given: Sequ
     """Every item as it stands now; of pairs and ratings those given, or those last shown."""
     if agreed.kind == "decisions":
         review = Review(space, agreed, judged)
-        return [review.standing(row) for row in space.rows("decisions")]
+        return [review.standing(row) for row in space.rows(review_tables(space.benchmark).judged)]
     last = {item.name: item for item in (given or rounds.shown_items(space, agreed.kind))}
     return [Standing({}, item, Outcome("open", 0)) for item in last.values()]
 

@@ -16,6 +16,7 @@ from schemas.workspace import Workspace
 from validators.review.consensus import Outcome, outcome
 from validators.review.items import Decisions, Item, row_id
 from validators.review.rounds import Round, latest
+from validators.review.tables import review_tables
 
 SOURCE = "HEART-BENCH appendix D.2"
 
@@ -101,14 +102,15 @@ def apply(space: Workspace, review: Review) -> list[Finding]:
     """Bring the decisions up to what was judged; the workspace must be locked. Returns what is to be named."""
     findings: list[Finding] = []
     present: list[Row] = []
-    for key in space.keys("decisions"):
-        before = list(space.rows("decisions", key))
+    table = review_tables(space.benchmark).judged
+    for key in space.keys(table):
+        before = list(space.rows(table, key))
         standings = [review.standing(row) for row in before]
         findings += [each.finding for each in standings if each.finding]
-        after = [row for each in standings if (row := _settled(each))]
+        after = [row for each in standings if (row := _decision(each))]
         present += after
         if after != before:
-            space.write("decisions", after, key)
+            space.write(table, after, key)
     return findings + review.gone(present)
 
 
@@ -117,7 +119,7 @@ def finding(code: str, where: str, why: str, severity: Severity = "error", field
     return Finding(code, "decisions", where, field, severity, None, None, why, SOURCE)
 
 
-def _settled(standing: Standing) -> Row | None:
+def _decision(standing: Standing) -> Row | None:
     """The decision as it shall be; None when it is dropped."""
     found, row = standing.outcome, standing.row
     if found.state == "dropped":

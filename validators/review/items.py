@@ -18,6 +18,7 @@ from schemas.errors import RequestError
 from schemas.rows import numbered_jsonl
 from schemas.tables import Row
 from schemas.workspace import Workspace
+from validators.review.tables import review_tables
 
 Kind = Literal["decisions", "pairs", "ratings"]
 KINDS: tuple[Kind, ...] = ("decisions", "pairs", "ratings")
@@ -56,17 +57,18 @@ class Decisions:
     """The decisions of a workspace as items. Raises RequestError when a table they are shown with is missing."""
 
     def __init__(self, space: Workspace) -> None:
-        for table in ("characters", "scenarios", "decisions"):
+        tables = review_tables(space.benchmark)
+        for table in (tables.people, tables.situations, tables.judged):
             if not space.keys(table):
                 raise RequestError("missing table", space.folder, expected=table, mend="Build the benchmark first")
-        self._profiles = {row["character_id"]: _profile(row) for row in space.rows("characters")}
-        self._situations = {row["id"]: _situation(row) for row in space.rows("scenarios")}
+        self._profiles = {row["character_id"]: _profile(row) for row in space.rows(tables.people)}
+        self._situations = {row["id"]: _situation(row) for row in space.rows(tables.situations)}
 
     def item(self, decision: Row, text: str | None = None) -> Item:
         """A decision as it is shown; with ``text`` in place of its own. Raises RequestError for a dangling id."""
         who, where = decision["character_id"], decision["scenario_id"]
         if who not in self._profiles or where not in self._situations:
-            mend = "Run python -m validators, and mend what it names"
+            mend = "Run python -m validators, and fix what it names"
             raise RequestError(
                 "decision of an unknown character or scenario", "decisions", row=row_id(decision), mend=mend
             )

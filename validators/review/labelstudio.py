@@ -14,8 +14,8 @@ from xml.sax.saxutils import quoteattr
 import orjson
 
 from schemas.errors import RequestError
+from schemas.records import vocabulary
 from schemas.rows import write_whole
-from schemas.tables import vocabulary
 from validators.review.answers import FIELDS, Answer, Role
 from validators.review.items import Item, Kind
 

@@ -21,6 +21,7 @@ from schemas.rows import read_jsonl, write_jsonl, write_whole
 from schemas.tables import Row
 from schemas.workspace import Workspace
 from validators.review.items import Item, Kind
+from validators.review.tables import review_tables
 
 ANNOTATORS = 3  # primary annotators of decisions (appendix D.2)
 
@@ -112,7 +113,8 @@ def remember(space: Workspace, kind: Kind, items: Iterable[Item]) -> None:
 
 def judgements(space: Workspace, kind: Kind) -> list[Row]:
     """All judgements of a kind, in order of key."""
-    return list(space.rows("reviews", kind)) if space.path("reviews", kind).is_file() else []
+    table = review_tables(space.benchmark).reviews
+    return list(space.rows(table, kind)) if space.path(table, kind).is_file() else []
 
 
 def latest(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, Row]]:

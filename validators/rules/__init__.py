@@ -1,11 +1,13 @@
-"""What a table's rows must keep beyond the types of their fields; a module a noun of the data.
+"""What a record's rows must keep beyond the types of their fields; a module a noun of the data.
 
 ``rules_of`` are checked on one table (``frames.Rule``), ``crossings_of`` on rows beside the rows they
-name (``frames.Crossing``). A table may have some; none has to. Only rows that fit their record
-schema get this far.
+name (``frames.Crossing``). They go by the record of a table, whatever it is called; a record schema of a
+benchmark's own folder has none of them. Only rows that fit their record schema get this far.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from schemas.tables import Table
 from validators.frames import Crossing, Rule, unique_key
@@ -18,6 +20,7 @@ from validators.rules import (
     questions,
     reviews,
     scenarios,
+    separation,
     tasks,
     users,
 )
@@ -38,7 +41,7 @@ _RULES = {
     "users": users.rules,
 }
 
-_CROSSINGS = {
+_CROSSINGS: dict[str, Callable[[], tuple[Crossing, ...]]] = {
     "ledgers": ledgers.crossings,
     "activations": activations.crossings,
     "decisions": questions.decision_crossings,
@@ -51,11 +54,15 @@ _CROSSINGS = {
 
 def rules_of(table: Table) -> tuple[Rule, ...]:
     """The rules of a table; that its key is unique is always the first."""
-    made = _RULES.get(table.name)
+    made = _RULES.get(table.record) if table.shipped else None
     return (unique_key(table), *(made() if made else ()))
 
 
-def crossings_of(table: Table) -> tuple[Crossing, ...]:
-    """The crossings of a table with others, or with other rows of its own."""
-    made = _CROSSINGS.get(table.name)
+def crossings_of(table: Table, separation: float = separation.THRESHOLD) -> tuple[Crossing, ...]:
+    """The crossings of a table with others, or with other rows of its own; ``separation`` is one of characters."""
+    if not table.shipped:
+        return ()
+    if table.record == "characters":
+        return characters.crossings(separation)
+    made = _CROSSINGS.get(table.record)
     return made() if made else ()

@@ -25,7 +25,7 @@ _COARSE_ONLY, _FINE_ONLY = ("eligible", "ratio"), ("offered", "skipped", "compac
 def rules() -> tuple[Rule, ...]:
     """The rules of ``activations``."""
     ids = pl.col("memories").list.eval(pl.element().struct.field("memory_id"))
-    return (all_of_character("memories", ids, "MEM"), *_steps(), *_counts(ids), *_batches())
+    return (all_of_character("memories", ids, "memories"), *_steps(), *_counts(ids), *_batches())
 
 
 def _steps() -> tuple[Rule, ...]:

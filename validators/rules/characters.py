@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from schemas.tables import term_ids
-from validators.frames import Rule
+from schemas.records import term_ids
+from validators.frames import Crossing, Rule
+from validators.rules import separation
 
 LOW_END, HIGH_END = 0.10, 0.95  # Table 4: every extreme trait is one of the two
 MIDDLE = (0.30, 0.70)  # appendix G.1: where all other traits belong
@@ -22,6 +23,11 @@ _TABLE_4, _G_4_3 = "HEART-BENCH Table 4, appendix G.1", "HEART-BENCH appendix G.
 def rules() -> tuple[Rule, ...]:
     """The rules of ``characters``."""
     return (*_identity(), *_traits(), *_values())
+
+
+def crossings(threshold: float) -> tuple[Crossing, ...]:
+    """The crossings of ``characters``; ``threshold`` is the least distance of two."""
+    return (separation.crossing(threshold),)
 
 
 def _identity() -> tuple[Rule, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from validators.frames import Rule
-from validators.rules.parts import character_number
+from validators.rules.parts import derived
 
 
 def rules() -> tuple[Rule, ...]:
     """The rules of ``exclusions``."""
-    own = pl.col("fact_id").str.starts_with(pl.format("LED_{}_", character_number()))
+    own = derived("ledgers", "character_id", pl.col("fact_id")) == pl.col("character_id")
     return (
         Rule(
             "table.of_another_character",

@@ -17,8 +17,8 @@ def rules() -> tuple[Rule, ...]:
     since, until = pl.col("from_age"), pl.col("to_age")
     itself = pl.col("linked_to").list.contains(pl.col("fact_id"))
     return (
-        id_of_character("fact_id", "LED"),
-        all_of_character("linked_to", pl.col("linked_to"), "LED"),
+        id_of_character("fact_id", "ledgers"),
+        all_of_character("linked_to", pl.col("linked_to"), "ledgers"),
         Rule(
             "table.interval",
             "to_age",

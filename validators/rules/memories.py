@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from schemas.tables import vocabulary
+from schemas.records import vocabulary
 from validators.frames import Rule
-from validators.rules.parts import all_of_character, id_of_character
+from validators.rules.parts import all_of_character, derived, id_of_character
 
 
 def rules() -> tuple[Rule, ...]:
@@ -15,11 +15,11 @@ def rules() -> tuple[Rule, ...]:
     number = pl.col("id").str.extract(r"_(\d+)$").cast(pl.Int64)
     before = age.shift(1).over("character_id", order_by=[number, pl.col("id")])
     return (
-        id_of_character("id", "MEM"),
+        id_of_character("id", "memories"),
         Rule(
             "table.stage_of_age",
             "stage",
-            pl.col("stage") == _of_stage("id"),
+            pl.col("stage") == derived("memories", "stage", age),
             pl.format("{} at {}", "stage", age),
             "is not the life stage of that age",
             "HEART-BENCH Table 8",
@@ -27,7 +27,7 @@ def rules() -> tuple[Rule, ...]:
         Rule(
             "table.timeline",
             "timeline",
-            pl.col("timeline") == pl.format("{} ({})", _of_stage("label"), age),
+            pl.col("timeline") == pl.format("{} ({})", _label_of_stage(), age),
             pl.col("timeline"),
             "is not the label of the stage and the age",
             "HEART-BENCH Table 6",
@@ -40,16 +40,11 @@ def rules() -> tuple[Rule, ...]:
             "is younger than the memory before it; ids run in order of age",
             "HEART-BENCH Table 6",
         ),
-        all_of_character("ledger_refs", pl.col("ledger_refs"), "LED"),
+        all_of_character("ledger_refs", pl.col("ledger_refs"), "ledgers"),
     )
 
 
-def _of_stage(term: str) -> pl.Expr:
-    """What the stage of a row's age says; the bounds of Table 8 are disjoint."""
-    age = pl.col("age")
-    return pl.coalesce(
-        [
-            pl.when(age.is_between(stage["from_age"], stage["to_age"])).then(pl.lit(stage[term]))
-            for stage in vocabulary("memory_stages")
-        ]
-    )
+def _label_of_stage() -> pl.Expr:
+    """The label of the stage of a row's age; the bounds of Table 8 are disjoint."""
+    labels = {term["id"]: term["label"] for term in vocabulary("memory_stages")}
+    return derived("memories", "stage", pl.col("age")).replace(labels)

@@ -4,38 +4,44 @@ from __future__ import annotations
 
 import polars as pl
 
+from schemas.derived import derivations
 from validators.frames import Rule
 
 LETTERS = ["A", "B", "C", "D"]
 
 
-def character_number() -> pl.Expr:
-    """``CHAR_04`` -> ``04``."""
-    return pl.col("character_id").str.strip_prefix("CHAR_")
+def derived(record: str, column: str, source: pl.Expr) -> pl.Expr:
+    """What the record schema says that a text column is, where the column it follows from is ``source``."""
+    rule = derivations(record)[column]
+    if rule.pattern is None:
+        least, most = rule.between
+        terms = [pl.when(source.is_between(term[least], term[most])).then(pl.lit(term["id"])) for term in rule.terms]
+        return pl.coalesce(terms)
+    return pl.format(rule.template.replace("{1}", "{}"), source.str.extract(rule.pattern, 1))
 
 
-def id_of_character(column: str, prefix: str) -> Rule:
-    """The row's id carries the number of its character."""
+def id_of_character(column: str, record: str) -> Rule:
+    """The row's id is one of its character."""
     return Rule(
         "table.id_of_character",
         column,
-        pl.col(column).str.starts_with(pl.format(prefix + "_{}_", character_number())),
+        derived(record, "character_id", pl.col(column)) == pl.col("character_id"),
         pl.format("{} of {}", column, "character_id"),
         "carries the number of another character",
         "HEART-BENCH Table 6",
     )
 
 
-def all_of_character(column: str, ids: pl.Expr, prefix: str) -> Rule:
-    """Every id of a list carries the number of the row's character."""
-    numbers = ids.list.eval(pl.element().str.extract(rf"^{prefix}_(\d+)_", 1)).list.unique()
-    foreign = numbers.list.set_difference(pl.concat_list(character_number()))
+def all_of_character(column: str, ids: pl.Expr, record: str) -> Rule:
+    """Every id of a list, ids of ``record``, is one of the row's character."""
+    whose = ids.list.eval(derived(record, "character_id", pl.element())).list.unique()
+    foreign = whose.list.set_difference(pl.concat_list("character_id"))
     return Rule(
         "table.of_another_character",
         column,
         foreign.list.len() == 0,
         foreign.list.join(", "),
-        "is the number of another character",
+        "is another character",
         "HEART-BENCH 3.2",
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from validators.frames import ROW, Crossing, Rule
-from validators.rules.parts import labels_in_order
+from validators.rules.parts import derived, labels_in_order
 from validators.rules.reviews import decision_crossing
 
 _D_2, _D_3, _DATA = "HEART-BENCH appendix D.2", "HEART-BENCH appendix D.3", "HEART-BENCH released data"
@@ -65,7 +65,7 @@ def key_rules() -> tuple[Rule, ...]:
     """The rules of ``mcq_keys``."""
     sources = pl.col("sources").list.eval(pl.element().struct.field("character_id"))
     place = pl.col("answer").replace_strict({letter: i for i, letter in enumerate("ABCD")}, return_dtype=pl.Int64)
-    asked = pl.col("question_id").str.extract(r"^Q_(CHAR_\d+)_")
+    asked = derived("mcqs", "character_id", pl.col("question_id"))
     return (
         labels_in_order("sources"),
         Rule(

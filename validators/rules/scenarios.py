@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.tables import vocabulary
+from schemas.records import vocabulary
 from validators.frames import Rule
 
 _G_3 = "HEART-BENCH appendix G.3"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from schemas.tables import term_ids
+from schemas.records import term_ids
 from validators.frames import ROW, Crossing, Rule
 from validators.rules.parts import repeated
 

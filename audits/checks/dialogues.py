@@ -1,0 +1,154 @@
+"""Dialogues: whether a simulated user stays the person they are, in messages people would write.
+
+LikeBench A (a user model left its part after session 5), Tables 26 and 27. Rows are what was said: ``persona_id``,
+``session``, ``turn``, ``speaker`` ("user" or another) and ``text``. The codes stand in ``dialogues.toml``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from audits.checks.entries import entries, values_of
+from audits.subjects import Subject, at_row, at_words, counted, subjects
+from schemas.findings import Finding
+from schemas.tables import Row
+
+KEY = ("persona_id", "session", "turn", "speaker")
+MOST_WORDS = 50
+OPENING_WORDS = 5
+IN_A_ROW = 7
+MOST_DETAILS = 2
+USER = "user"
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def audit(
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
+) -> list[Finding]:
+    """Findings of each turn; ``related["profiles"]`` are the profiles that users must not read out."""
+    secrets = {str(row.get("persona_id")): _Secrets(row) for row in related.get("profiles", ())}
+    found = [_empty(subject) for subject in read if not subject.text("text").strip()]
+    for subject in filter(_is_users, read):
+        found += [*_expressions(subject), *_length(subject)]
+        found += _read_out(subject, secrets.get(str(subject.row.get("persona_id"))))
+    return found
+
+
+def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+    """Findings of all turns together: sessions of one user that open alike."""
+    return list(
+        _openings([each for each in subjects("dialogues", KEY, [dict(row) for row in rows], 0) if _is_users(each)])
+    )
+
+
+@functools.cache
+def expressions() -> Mapping[str, tuple[re.Pattern[str], ...]]:
+    """What is looked for, by code."""
+    document = tomllib.loads(Path(__file__).with_name("dialogues.toml").read_text("utf-8"))
+    return {
+        entry["code"]: tuple(re.compile(each, re.IGNORECASE) for each in entry["expressions"])
+        for entry in document["codes"]
+        if "expressions" in entry
+    }
+
+
+class _Secrets:
+    """What of a profile is not to be read out: runs of words, and keywords of details."""
+
+    def __init__(self, profile: Mapping[str, Any]) -> None:
+        behaviors = profile.get("behaviors")
+        texts = [
+            *values_of(profile, "facets", "descriptor"),
+            *values_of(profile, "styles", "descriptor"),
+            *values_of(profile, "knowledge", "text"),
+            *(behaviors.values() if isinstance(behaviors, Mapping) else ()),
+            profile.get("persona_summary"),
+        ]
+        self.runs = {run for text in texts if isinstance(text, str) for run, _ in runs(text)}
+        self.keywords = [
+            str(word).lower()
+            for word in (*values_of(profile, "relations", "name"), *_keywords(profile))
+            if word is not None
+        ]
+
+
+def runs(text: str) -> Iterator[tuple[tuple[str, ...], tuple[int, int]]]:
+    """Each seven words in a row of a text, in lower case, with their place."""
+    words = list(_WORD.finditer(text))
+    for start in range(len(words) - IN_A_ROW + 1):
+        window = words[start : start + IN_A_ROW]
+        yield tuple(word[0].lower() for word in window), (window[0].start(), window[-1].end())
+
+
+def _is_users(subject: Subject) -> bool:
+    return subject.row.get("speaker") == USER and bool(subject.text("text").strip())
+
+
+def _keywords(profile: Mapping[str, Any]) -> list[Any]:
+    return [each.get("keyword") for each in entries(profile, "details")]
+
+
+def _empty(subject: Subject) -> Finding:
+    return at_row(subject, "dialogue.empty", "error", "nothing is said", "text")
+
+
+def _expressions(subject: Subject) -> Iterator[Finding]:
+    breaks, directions = expressions()["dialogue.character_break"], expressions()["dialogue.stage_direction"]
+    text = subject.text("text")
+    for found in _first(breaks, text):
+        message = "the user leaves their part"
+        yield at_words(subject, "dialogue.character_break", "error", "text", found.span(), message)
+    for found in _first(directions, text):
+        message = "a stage direction instead of words"
+        yield at_words(subject, "dialogue.stage_direction", "warning", "text", found.span(), message)
+
+
+def _first(patterns: Sequence[re.Pattern[str]], text: str) -> list[re.Match[str]]:
+    """The first match of any of the patterns: one fault is one finding."""
+    found = [match for pattern in patterns if (match := pattern.search(text))]
+    return sorted(found, key=lambda match: match.start())[:1]
+
+
+def _length(subject: Subject) -> Iterator[Finding]:
+    words = len(_WORD.findall(subject.text("text")))
+    if words > MOST_WORDS:
+        message = f"{counted(words, 'word')}, at most {MOST_WORDS} expected"
+        yield at_row(subject, "dialogue.long", "warning", message, "text", words)
+
+
+def _read_out(subject: Subject, secrets: _Secrets | None) -> Iterator[Finding]:
+    if secrets is None:
+        return
+    text = subject.text("text")
+    copied = next((span for run, span in runs(text) if run in secrets.runs), None)
+    if copied:
+        message = "word for word from the profile"
+        yield at_words(subject, "dialogue.profile_read_out", "error", "text", copied, message)
+    folded = text.lower()
+    named = [word for word in secrets.keywords if re.search(rf"\b{re.escape(word)}", folded)]
+    if len(named) > MOST_DETAILS:
+        message = f"{len(named)} personal details in one message, at most {MOST_DETAILS} expected"
+        yield at_row(subject, "dialogue.profile_read_out", "error", message, "text", ", ".join(named))
+
+
+def _openings(said: Sequence[Subject]) -> Iterator[Finding]:
+    seen: dict[tuple[str, tuple[str, ...]], Subject] = {}
+    openings: dict[tuple[str, str], Subject] = {}
+    for subject in sorted(said, key=lambda each: (str(each.row.get("persona_id")), each.number("session") or 0)):
+        if subject.number("turn") == 1:
+            openings[str(subject.row.get("persona_id")), str(subject.row.get("session"))] = subject
+    for (persona, _), subject in openings.items():
+        words = tuple(word.lower() for word in _WORD.findall(subject.text("text"))[:OPENING_WORDS])
+        earlier = seen.setdefault((persona, words), subject)
+        if earlier is not subject:
+            message = f"opens like {earlier.id}"
+            yield at_row(subject, "dialogue.opening_repeated", "warning", message, "text", " ".join(words))

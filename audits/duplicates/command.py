@@ -1,0 +1,91 @@
+"""The command that finds rows which tell the same text again, in a field, window and threshold of one's choice.
+
+python -m audits.duplicates --benchmark heart --json
+python -m audits.duplicates --benchmark heart --rows mine.jsonl --window character_id --field content_full
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+
+from audits.duplicates.near_duplicates import THRESHOLD, Scope, findings
+from audits.own_rows import add_rows, rows_of
+from schemas import command
+from schemas.benchmarks import Benchmark, benchmark
+from schemas.derived import completed
+from schemas.errors import RequestError, unknown
+from schemas.findings import counts
+from schemas.sources import add_source
+from schemas.tables import Row, Table
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Report the near-duplicates of a table; exit code 1 when there are any."""
+    made = command.parser(
+        "audits.duplicates",
+        "Find rows that tell the same text again: TF-IDF cosine above a threshold within a window.",
+        "python -m audits.duplicates --benchmark heart --json",
+    )
+    add_source(made)
+    command.add_benchmark(made)
+    add_rows(made)
+    made.add_argument("--table", metavar="T", help="table (default: the first whose audits look for duplicates)")
+    made.add_argument("--field", metavar="F", help="text field (default: the table's `text` in its benchmark)")
+    made.add_argument(
+        "--window",
+        metavar="COLUMNS",
+        help="compare rows that agree on these columns (default: the table's `window` in its benchmark)",
+    )
+    made.add_argument("--across", action="store_true", help="compare all rows with one another")
+    made.add_argument(
+        "--threshold", type=command.number(0, 1), default=THRESHOLD, metavar="X", help="cosine (default: 0.85)"
+    )
+    made.add_argument(
+        "--processes",
+        type=command.whole_number(1, 256),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="windows compared side by side (default: all cores)",
+    )
+    return command.run(_run, made, argv)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    table = _table(arguments, benchmark(arguments.benchmark))
+    rows = completed(table, rows_of(arguments, table.name))
+    scope = _scope(arguments, table, rows)
+    compared = sum(isinstance(row.get(scope.field), str) for row in rows)
+    if rows and not compared:
+        raise RequestError(
+            "no text to compare", arguments.rows or table.name, field=scope.field, mend="Name a text field with --field"
+        )
+    found = findings(rows, scope, arguments.processes, arguments.across, arguments.threshold)
+    if arguments.json:
+        listed = [finding.as_dict() for finding in found]
+        command.print_json({"rows": len(rows), "compared": compared, "counts": counts(found), "findings": listed})
+    for finding in found:
+        command.say(f"{finding.row_id}  {finding.message}", quiet=arguments.quiet or arguments.json)
+    command.say(f"{len(found)} of {compared} rows with text repeat another ({len(rows)} rows)", quiet=arguments.quiet)
+    return command.FINDINGS if found else command.DONE
+
+
+def _table(arguments: argparse.Namespace, chosen: Benchmark) -> Table:
+    if arguments.table:
+        return chosen.table(arguments.table)
+    found = next((table for table in chosen.tables.values() if "duplicates" in table.audits), None)
+    if found is None:
+        raise RequestError(f"no table of {chosen.name} is audited for duplicates", mend="Name one with --table")
+    return found
+
+
+def _scope(arguments: argparse.Namespace, table: Table, rows: Sequence[Row]) -> Scope:
+    field = arguments.field or table.text
+    if field is None:
+        raise RequestError("no text field", f"table {table.name}", mend="Name one with --field")
+    named = table.window if arguments.window is None else tuple(filter(None, arguments.window.split(",")))
+    known = {*table.schema["properties"], *(name for row in rows for name in row)}
+    if odd := [] if arguments.across else [name for name in named if name not in known]:
+        raise unknown("column", odd[0], known, "--window")
+    return Scope(table.name, table.key, field, named)

@@ -1,0 +1,126 @@
+"""Every audit of a table over its rows, those of single rows side by side in processes (``audits.audit``).
+
+Which audits a table gets, its benchmark says (``audits.tables``). Modules that only some audits need are
+imported where they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from audits.subjects import Subject, subjects
+from schemas.derived import completed
+from schemas.findings import Finding, in_order
+from schemas.tables import Row, Table
+
+if TYPE_CHECKING:
+    from audits.patterns.criteria import Criterion
+
+Related = Mapping[str, Sequence[Row]]
+Own = Mapping[str, "Criterion"]
+Judge = Callable[[Sequence[Row], int], list[Finding]]
+
+_CHUNK = 1_000
+
+
+def audit_table(
+    table: Table | str,
+    rows: Sequence[Row],
+    related: Related,
+    only: Collection[str] | None,
+    processes: int,
+    own: Own,
+) -> list[Finding]:
+    """As ``audits.audit``."""
+    from audits.checks.row_format import absent_columns
+    from audits.codes import select, stretches
+    from audits.overlaps import merged
+    from audits.tables import audited
+
+    chosen = audited(table)
+    wanted = select(chosen, only, own)
+    full = completed(chosen, rows)
+    judge = partial(_judge, chosen, related, wanted, own)
+    found = [finding for finding in _by_row(full, judge, processes) if finding.code in wanted]
+    read = subjects(chosen.record, chosen.key, full, 0)
+    found = absent_columns(found, read, chosen.text)
+    found = merged(found, read, stretches())
+    found += [finding for finding in _of_table(chosen, read, related, wanted, processes) if finding.code in wanted]
+    if chosen.record != chosen.name:
+        found = [replace(finding, table=chosen.name) for finding in found]
+    return in_order(found)
+
+
+def not_checked(table: Table | str, rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
+    """As ``audits.not_checked``."""
+    from audits.tables import audited, of_record
+    from audits.text import language
+
+    chosen = audited(table)
+    rows = completed(chosen, rows)
+    lines: list[str] = []
+    if "language" in chosen.audits and chosen.text and language.CODE not in wanted:
+        others = language.sorted_out(subjects(chosen.record, chosen.key, rows, 0), chosen.text)[1]
+        if others:
+            lines.append(f"words not checked: {len(others):,} of {len(rows):,} rows are not English")
+    for module in of_record(chosen):
+        if hasattr(module, "not_checked"):
+            lines += module.not_checked(rows, related, wanted)
+    return lines
+
+
+def _of_table(
+    table: Table, read: Sequence[Subject], related: Related, wanted: frozenset[str], processes: int
+) -> Iterator[Finding]:
+    """What rows are found for beside one another."""
+    from audits.checks.row_format import repeated_keys
+    from audits.tables import of_record
+
+    if "repeated" in table.audits:
+        yield from repeated_keys(read)
+    if "duplicates" in table.audits and "duplicate.semantic" in wanted:
+        from audits.duplicates import near_duplicates
+
+        yield from near_duplicates.findings(
+            [dict(each.row) for each in read], near_duplicates.scope_of(table), processes
+        )
+    for module in of_record(table):
+        if hasattr(module, "coverage"):
+            yield from module.coverage([each.row for each in read], related)
+
+
+def _by_row(rows: Sequence[Row], judge: Judge, processes: int) -> list[Finding]:
+    """What is found in each row by itself."""
+    from audits.processes import in_order as results
+
+    starts = range(0, len(rows), _CHUNK)
+    parts = [partial(judge, rows[start : start + _CHUNK], start) for start in starts]
+    return list(chain.from_iterable(results(parts, processes, prepare=partial(judge, [], 0))))
+
+
+def _judge(
+    table: Table, related: Related, wanted: frozenset[str], own: Own, rows: Sequence[Row], first: int
+) -> list[Finding]:
+    from audits.checks import pattern_criteria, row_format
+    from audits.tables import of_record
+    from audits.text import language
+
+    read = subjects(table.record, table.key, rows, first)
+    judged, found = read, []
+    if "format" in table.audits and any(code.startswith("format.") for code in wanted):
+        fields = row_format.fields_of(table)
+        found += [finding for subject in read for finding in row_format.audit(subject, fields, table.text)]
+    if "language" in table.audits and table.text:
+        judged, others = language.sorted_out(read, table.text)
+        found += others.values()
+    if "patterns" in table.audits:
+        found += pattern_criteria.findings(table.record, judged, wanted)
+    if own:
+        found += pattern_criteria.findings(table.record, judged, frozenset(), own=own)
+    for module in of_record(table):
+        found += module.audit(read, judged, related, wanted)
+    return found

@@ -1,0 +1,1 @@
+"""Profiles and session agendas composed offline, from the banks under ``banks/sessions/``."""

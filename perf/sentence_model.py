@@ -1,0 +1,287 @@
+"""Fit the linear model of the audits to labelled sentences, say how well it generalises, or check that it is fresh.
+
+*Labels*: ``tests/cases/audits``, all sets but ``unseen``; each set was written by another hand. Without ordinary text
+ordinary words would weigh too much, so the sentences of sound rows count as innocent, too: of ``whole_memories.jsonl``
+(all sets but ``unseen``) and of the frozen release, of which those that come near a finding are taken in, twice.
+
+*Fit*: a logistic regression a code, on TF-IDF of the features of ``audits.text.linear_model``.
+
+*Thresholds*: every set is weighed by a fit that left it out. ``sentence_model.toml`` says whether a code's threshold is
+where these cases have a precision or the best F1; its gate, below which no pattern is looked for, is a unit below what
+one fault in two hundred has.
+
+    python -m perf.sentence_model                # fits; some minutes
+    python -m perf.sentence_model --left-out     # precision and recall on sets that a fit left out
+    python -m perf.sentence_model --check
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from audits.text import linear_model
+from audits.text.linear_model import BITS, Model, Settings, features
+from audits.text.passage import Passage
+from audits.text.tokens import Sentence
+from perf.agreement import FOLDER, UNSEEN, WHOLE, labelled
+from schemas.benchmarks import benchmark
+from schemas.command import DONE, FINDINGS, parser, run, say
+from schemas.sources import of_release
+
+RELEASE = FOLDER.parents[2] / "releases/frozen/heart/1.0.0"
+PLAN: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+"""How each code is fitted; ``sentence_model.toml`` says what the settings mean."""
+
+OURS = ("patterns", "scenes")
+"""Sets that no single hand wrote apart from the rules of a code: fitted to, and not measured on."""
+
+_LEAST_OFTEN = 3
+_STRENGTH, _PLAIN_WEIGHT, _HARD_WEIGHT = 1.0, 0.02, 0.3
+_ROUNDS, _NEARLY, _HARD = 2, -1.5, 2.0
+_EVERY = 40
+"""Of the plain sentences of the release one in so many is read from the start."""
+
+_ROWS = {"memories": 23}
+"""Of the released rows of a table one in so many is read, as they are much alike."""
+
+_MOST = 127
+_TOLERANCE, _STALE = 3, 0.01  # solvers differ in the last digits from machine to machine
+
+Floats = npt.NDArray[np.float64]
+Matrix = Any  # scipy has no types
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Labelled cases of a code: the matrix of their features, labels, and the set of each.
+
+    ``windows`` are what the audit weighs: sentences, and pairs of them where two are read at a time; ``owners`` says
+    whose each is. The score of a case is that of its highest window.
+    """
+
+    table: Matrix
+    windows: Matrix
+    owners: npt.NDArray[np.int64]
+    faults: npt.NDArray[np.bool_]
+    sets: npt.NDArray[np.str_]
+    texts: Sequence[str]
+
+    def scores(self, fitted: Fit, chosen: npt.NDArray[np.bool_]) -> Floats:
+        """The log-odds of some cases."""
+        scores = np.full(len(self.faults), -np.inf)
+        here = chosen[self.owners]
+        np.maximum.at(scores, self.owners[here], fitted.scores(self.windows[here]))
+        return scores[chosen]
+
+
+def cases_of(code: str, left_out: Sequence[str] = (UNSEEN,)) -> Cases:
+    """The labelled cases of a code, of all its sets but some."""
+    every = [
+        (name, fault, text)
+        for stem in PLAN[code]["cases"]
+        for name, cases in labelled(FOLDER / f"{stem}.txt").items()
+        if name not in left_out
+        for fault, text in cases
+    ]
+    texts = [text for _, _, text in every]
+    read = [Passage(text).read for text in texts]
+    windows = [window for sentences in read for window in _windows(sentences, PLAN[code].get("sentences", 1))]
+    counts = [len(list(_windows(sentences, PLAN[code].get("sentences", 1)))) for sentences in read]
+    return Cases(
+        _matrix([features(sentences) for sentences in read]),
+        _matrix([features(window) for window in windows]),
+        np.repeat(np.arange(len(texts)), counts),
+        np.array([fault for _, fault, _ in every]),
+        np.array([name for name, _, _ in every]),
+        texts,
+    )
+
+
+def _windows(sentences: Sequence[Sentence], most: int) -> Iterator[Sequence[Sentence]]:
+    for size in range(1, most + 1):
+        yield from (sentences[start : start + size] for start in range(len(sentences) - size + 1))
+
+
+def _matrix(found: Sequence[tuple[npt.NDArray[np.uint32], int]]) -> Matrix:
+    rows, columns, values = [], [], []
+    for number, (buckets, size) in enumerate(found):
+        column, count = np.unique(buckets, return_counts=True)
+        rows.append(np.full(len(column), number))
+        columns.append(column)
+        values.append(count / np.sqrt(size))
+    shape = (len(found), 1 << BITS)
+    return sparse.csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights by bucket and the bias, in log-odds."""
+
+    weights: Floats
+    bias: float
+
+    def scores(self, table: Matrix) -> Floats:
+        """Log-odds of the rows of a matrix."""
+        scores: Floats = table @ self.weights + self.bias
+        return scores
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Plain sentences, all innocent: the matrix of their features, and what each counts for."""
+
+    table: Matrix
+    weights: Floats
+
+    def part(self, chosen: npt.NDArray[np.bool_]) -> Plain:
+        """Some of them."""
+        return Plain(self.table[chosen], self.weights[chosen])
+
+
+def fit(table: Matrix, faults: npt.NDArray[np.bool_], plain: Plain | None) -> Fit:
+    """A logistic regression on TF-IDF of labelled cases and plain sentences."""
+    often = np.asarray((table > 0).sum(axis=0)).ravel()
+    rarity = np.log((1 + table.shape[0]) / (1 + often)) + 1
+    rarity[often < _LEAST_OFTEN] = 0
+    both = sparse.vstack([table, plain.table]) if plain else table
+    labels = np.concatenate((faults, np.zeros(both.shape[0] - len(faults), dtype=bool)))
+    weight = np.concatenate((np.ones(len(faults)), plain.weights if plain else ()))
+    model = LogisticRegression(C=_STRENGTH, solver="liblinear", dual=True, max_iter=1_000, random_state=0)
+    model.fit(both @ sparse.diags(rarity), labels, sample_weight=weight)
+    return Fit(model.coef_[0] * rarity, float(model.intercept_[0]))
+
+
+def left_out(cases: Cases, plain: Plain | None) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """The log-odds of every case of a writer by a fit that left the writer's set out, and which cases these are.
+
+    The hits and misses of pattern files, and what tests once held, have no writer of their own: always fitted to.
+    """
+    scores, judged = np.zeros(len(cases.faults)), ~np.isin(cases.sets, OURS)
+    for name in dict.fromkeys(cases.sets[judged].tolist()):
+        out = cases.sets == name
+        scores[out] = cases.scores(fit(cases.table[~out], cases.faults[~out], plain), out)
+    return scores, judged
+
+
+def best_threshold(scores: Floats, faults: npt.NDArray[np.bool_], precision: float | None) -> float:
+    """Where findings agree best with the labels by F1, or the lowest threshold that has a precision."""
+    order = np.argsort(-scores)
+    right, found = np.cumsum(faults[order]), np.arange(1, len(scores) + 1)
+    if precision is None:
+        last = int(np.argmax(right / (faults.sum() + found)))
+    else:
+        last = int(np.flatnonzero(right / found >= precision).max(initial=0))
+    return float((scores[order[last]] + scores[order[min(last + 1, len(order) - 1)]]) / 2)
+
+
+def plain_features(table: str, field: str, to_age: int = 999) -> list[tuple[npt.NDArray[np.uint32], int]]:
+    """The features of the different sentences of released rows, and of whole sound memories, up to an age."""
+    released = list(of_release(str(RELEASE), benchmark("heart")).rows(table))
+    texts = [row[field] for row in released[:: _ROWS.get(table, 1)] if row.get("age", 0) <= to_age]
+    if table == "memories":
+        whole = [orjson.loads(line) for line in WHOLE.read_bytes().splitlines()]
+        sound = [row for row in whole if row["set"] != UNSEEN and not row["faults"] and row["age"] <= to_age]
+        texts += [row["content_full"] for row in sound]
+    known: dict[tuple[str, ...], Any] = {}
+    for text in texts:
+        for sentence in Passage(text).read:
+            known.setdefault(tuple(sentence.tokens), sentence)
+    return [features([sentence]) for sentence in known.values()]
+
+
+def best() -> Model:
+    """The fitted model of all codes."""
+    pools: dict[tuple[Any, ...], Matrix] = {}
+    table = np.zeros((1 << BITS, len(PLAN)), dtype=np.int8)
+    settings: dict[str, Settings] = {}
+    for column, (code, plan) in enumerate(PLAN.items()):
+        cases, plain = cases_of(code), None
+        if where := plan.get("plain"):
+            if tuple(where) not in pools:
+                pools[tuple(where)] = _matrix(plain_features(*where))
+            plain = plain_for(cases, pools[tuple(where)], "precision" in plan)
+        found = fit(cases.table, cases.faults, plain)
+        scale = float(np.abs(found.weights).max()) / _MOST
+        table[:, column] = np.rint(found.weights / scale)
+        held, judged = left_out(cases, plain)
+        threshold = best_threshold(held[judged], cases.faults[judged], plan.get("precision"))
+        gate = min(float(np.quantile(held[judged & cases.faults], 0.005)) - 1, threshold)
+        numbers = (round(each, 4) for each in (found.bias, threshold, gate))
+        bias, threshold, gate = numbers
+        settings[code] = Settings(bias, scale, threshold, gate, plan.get("sentences", 1))
+        say(f"{code}: {len(cases.faults):,} cases, from {threshold:.2f}, patterns from {gate:.2f}")
+    return Model(table, settings)
+
+
+def plain_for(cases: Cases, pool: Matrix, strict: bool) -> Plain:
+    """Some of all plain sentences, and those near a fault; ``strict``: with more weight for what passes for one."""
+    weights = np.zeros(pool.shape[0])
+    weights[::_EVERY] = _PLAIN_WEIGHT
+    for _ in range(_ROUNDS):
+        chosen = weights > 0
+        scores = fit(cases.table, cases.faults, Plain(pool[chosen], weights[chosen])).scores(pool)
+        weights[scores > _NEARLY] = np.maximum(weights[scores > _NEARLY], _PLAIN_WEIGHT)
+        if strict:
+            weights[scores > _HARD] = _HARD_WEIGHT
+    return Plain(pool[weights > 0], weights[weights > 0])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the weights, or check them; returns the exit code."""
+    made = parser("perf.sentence_model", "Fit the linear model of the audits.", "python -m perf.sentence_model --check")
+    made.add_argument("--check", action="store_true", help="write nothing; exit code 1 when the weights are stale")
+    made.add_argument("--left-out", action="store_true", help="precision and recall on sets that a fit left out")
+    return run(_command, made, argv)
+
+
+def _command(arguments: argparse.Namespace) -> int:
+    if arguments.left_out:
+        for line in _left_out_lines():
+            say(line)
+        return DONE
+    found = best()
+    if arguments.check:
+        if (share := _share_that_differs(found, linear_model.model())) > _STALE:
+            fix = "Run: python -m perf.sentence_model"
+            say(f"{linear_model.WEIGHTS} is stale: {share:.1%} of the weights differ. {fix}")
+            return FINDINGS
+        say(f"{linear_model.WEIGHTS} is up to date", quiet=arguments.quiet)
+        return DONE
+    linear_model.save(found)
+    say(f"{linear_model.WEIGHTS} has weights of {len(found.codes)} codes", quiet=arguments.quiet)
+    return DONE
+
+
+def _left_out_lines() -> Iterator[str]:
+    yield f"{'threshold':>9} {'precision':>9} {'recall':>7} {'cases':>6}  code"
+    for code, plan in PLAN.items():
+        cases = cases_of(code)
+        held, judged = left_out(cases, None)
+        scores, faults = held[judged], cases.faults[judged]
+        threshold = best_threshold(scores, faults, plan.get("precision"))
+        found = scores >= threshold
+        right = (found & faults).sum()
+        precision, recall = right / max(found.sum(), 1), right / faults.sum()
+        yield f"{threshold:9.2f} {precision:9.3f} {recall:7.3f} {len(scores):6,}  {code}"
+
+
+def _share_that_differs(one: Model, other: Model) -> float:
+    if one.codes != other.codes:
+        return 1.0
+    apart = np.abs(one.table.astype(int) - other.table.astype(int)) > _TOLERANCE
+    return float(apart.sum() / max((one.table != 0).sum(), 1))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

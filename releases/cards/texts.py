@@ -1,0 +1,64 @@
+"""What people say about a benchmark's releases: ``cards/<name>.toml``, or ``card.toml`` of a folder of one's own.
+
+Checked when it is read. What a card does not say has a plain default; only a summary, the licence and the
+table a reader gets by default have to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from schemas.benchmarks import CARD, Benchmark
+from schemas.documents import check_form, check_known, read_toml
+from schemas.errors import RequestError
+
+Texts = Mapping[str, Any]
+
+_CARDS = Path(__file__).parent
+
+_NOT_SAID = "Not said."
+
+
+def card_path(benchmark: Benchmark) -> Path:
+    """The file of a benchmark's card."""
+    return _CARDS / f"{benchmark.name}.toml" if benchmark.home is None else benchmark.home / CARD
+
+
+def card_texts(benchmark: Benchmark) -> Texts:
+    """The texts of a benchmark's card, with a default for what it leaves out.
+
+    Raises RequestError where nobody has written it yet, and for a mistake in it.
+    """
+    path = card_path(benchmark)
+    if not path.is_file():
+        raise RequestError("missing card", path, mend="Write it after the model of docs/own-benchmark.md")
+    said = read_toml(path)
+    check_form(said, orjson.loads((_CARDS / "card.schema.json").read_bytes()), path, "setting")
+    check_known("table", [said["default_table"]], benchmark.tables, path, "default_table")
+    for number, figure in enumerate(said.get("figure", ())):
+        check_known("table", figure["needs"], benchmark.tables, path, f"figure.{number}.needs")
+    return _with_defaults(benchmark, said)
+
+
+def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
+    lists: dict[str, Any] = {name: [] for name in ("task_categories", "tags", "deviations")}
+    lists |= {name: [_NOT_SAID] for name in ("intended", "unintended", "limits")}
+    texts = dict.fromkeys(("composed", "mixed", "written", "unreviewed", "canary"), "")
+    rai = {
+        **dict.fromkeys(("collection", "annotation", "manipulation", "social_impact"), _NOT_SAID),
+        **{name: [_NOT_SAID] for name in ("collection_type", "preprocessing", "biases", "sensitive")},
+    }
+    return {
+        **lists,
+        **texts,
+        "language": ["en"],
+        "maintenance": "Releases are never changed. Corrections are new versions.",
+        "citation": {"key": benchmark.name.replace("-", "_"), "title": benchmark.title},
+        "figure": [],
+        **said,
+        "rai": {**rai, **said.get("rai", {})},
+    }
