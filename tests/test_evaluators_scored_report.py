@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from builders.fidelity.__main__ import main as build
 from evaluator_samples import browser
 
+from builders.__main__ import main as builders
 from evaluators.__main__ import main
 from evaluators.scoring.metrics import Aggregation, Metric, Scale
 from evaluators.scoring.ranking import ranked
@@ -20,7 +20,7 @@ SUBJECTS = ("steady", "slipping", "flat")
 def reported(tmp_path_factory):
     root = tmp_path_factory.mktemp("scored")
     work = ["--workspace", str(root)]
-    build([*work, "--quiet"])
+    assert builders(["run", "fidelity", *work, "--quiet"]) == 0
     frozen = ["--frozen", str(root / "frozen")]
     assert releases(["freeze", "fidelity@0.1.0", *work, *frozen, "--quiet"]) == 0
     folder = root / "evaluations/fidelity@0.1.0"
