@@ -102,7 +102,7 @@ def test_the_page_fits_a_phone_and_a_desk(reported, width):
 
 
 def test_a_leaderboard_has_a_table_for_each_content_and_ranks_with_ties(reported, tmp_path, capsys):
-    _, results, paths = reported
+    _, _, paths = reported
     choices = []
     for model in ("random", "longest"):
         choices.append(tmp_path / f"{model}.json")

@@ -3,9 +3,9 @@
     python -m evaluators leaderboard build/evaluations/*/*.json
     python -m evaluators leaderboard build/evaluations/*/*.json --json > leaderboard.json
 
-Results of different content are never in one table: the digest of the release's content is the key. In a table runs that
-did the same (the same kind, setting, limit or rubric) are ranked together, and share a rank where the interval of their
-paired difference leaves 0 in.
+Results of different content are never in one table: the digest of the release's content is the key. In a table runs
+that did the same (the same kind, setting, limit or rubric) are ranked together, and share a rank where the interval of
+their paired difference leaves 0 in.
 """
 
 from __future__ import annotations
