@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import evaluators.reporting.command as reporting
 from evaluators import export
 from evaluators.protocols import choice, open_ended, run_command
+from evaluators.reporting import leaderboard
 from evaluators.rubrics import judge_command
 from evaluators.scoring import comparing
 from schemas.command import Verb, run_verb
@@ -22,6 +23,7 @@ VERBS = {
     "judge": Verb(judge_command.HELP, judge_command.EXAMPLE, judge_command.add_arguments, judge_command.run),
     "compare": Verb(comparing.HELP, comparing.EXAMPLE, comparing.add_arguments, comparing.run),
     "report": Verb(reporting.HELP, reporting.EXAMPLE, reporting.add_arguments, reporting.run),
+    "leaderboard": Verb(leaderboard.HELP, leaderboard.EXAMPLE, leaderboard.add_arguments, leaderboard.run),
     "export": Verb(export.HELP, export.EXAMPLE, export.add_arguments, export.run),
 }
 

@@ -4,8 +4,9 @@
     inspect eval evaluators/inspect_tasks.py@heart_choice --model anthropic/claude-sonnet-4-6 \
         -T release=heart@0.1.0 -T setting=naive_rag
 
-Accuracy counts what could not be read as wrong, as ``python -m evaluators choice`` does. Grouped accuracies are by
-character and by stage.
+Inspect works in this file's folder, so paths that are left out are those of the folder above ``evaluators``; give
+others whole. Accuracy counts what could not be read as wrong, as ``python -m evaluators choice`` does. Grouped
+accuracies are by character and by stage.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from evaluators.scoring.parsing import read_choice
 from releases import open_release
 from schemas.release_names import FROZEN
 
+_ROOT = Path(__file__).resolve().parents[1]
+
 
 @task  # type: ignore[untyped-decorator,unused-ignore]
 def heart_choice(
@@ -45,8 +48,8 @@ def heart_choice(
     setting: str = "vanilla",
     k: int | None = None,
     embedder: str = "tfidf",
-    frozen: str = str(FROZEN),
-    workspace: str = "build",
+    frozen: str = str(_ROOT / FROZEN),
+    workspace: str = str(_ROOT / "build"),
     limit: int | None = None,
 ) -> Any:
     """Which option did the character choose? ``release`` by name or path, verified before use."""

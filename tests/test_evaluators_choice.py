@@ -41,7 +41,9 @@ def test_nothing_that_gives_the_character_away_reaches_a_prompt(tmp_path, rehear
         assert evaluate(tmp_path, "choice", "--setting", setting, "--model", MODEL, "--quiet", "--orders", 2) == 0
     tables = small_tables()
     # Equal prompts are asked once, whatever the setting they come from.
-    assert all(any(c["character_id"] in json.dumps(body) for body in asked) for c in tables["characters"])
+    named = result_at(next((tmp_path / "out").glob("evaluations/*/choice.*.json")))["run"]["pseudonyms"]
+    assert set(named) == {c["character_id"] for c in tables["characters"]} and len(set(named.values())) == len(named)
+    assert all(any(name in json.dumps(body) for body in asked) for name in named.values())
     early, late = ([f"{m['id']}x" for m in tables["memories"] if (m["age"] > 10) == past] for past in (False, True))
     assert early and late and all(any(word in json.dumps(body) for body in asked) for word in early)
     for body in asked:
@@ -61,8 +63,8 @@ def test_nothing_that_gives_the_character_away_reaches_a_prompt(tmp_path, rehear
             assert memory["psych_conclusion"] not in text
             assert memory["behavior_policy"] not in text
         assert [word for word in late if word in text] == []
-        whose = {name for name in (c["character_id"] for c in tables["characters"]) if name in text}
-        assert len(whose) <= 1
+        assert not any(name in text for name in named), "an id tells the trait in a public table"
+        assert len({name for name in named.values() if name in text}) <= 1
         for word in ("gold", "answer_key", "source_character", "is_correct", "annotation_reference"):
             assert word not in text
 

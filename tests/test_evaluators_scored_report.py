@@ -2,10 +2,11 @@
 
 import re
 
+import orjson
 import pytest
-from builders.fidelity.__main__ import main as build
 from evaluator_samples import browser
 
+from builders.__main__ import main as builders
 from evaluators.__main__ import main
 from evaluators.scoring.metrics import Aggregation, Metric, Scale
 from evaluators.scoring.ranking import ranked
@@ -20,7 +21,7 @@ SUBJECTS = ("steady", "slipping", "flat")
 def reported(tmp_path_factory):
     root = tmp_path_factory.mktemp("scored")
     work = ["--workspace", str(root)]
-    build([*work, "--quiet"])
+    assert builders(["run", "fidelity", *work, "--quiet"]) == 0
     frozen = ["--frozen", str(root / "frozen")]
     assert releases(["freeze", "fidelity@0.1.0", *work, *frozen, "--quiet"]) == 0
     folder = root / "evaluations/fidelity@0.1.0"
@@ -98,3 +99,23 @@ def test_the_page_fits_a_phone_and_a_desk(reported, width):
         assert chrome.complaints() == []
         inner, wide = chrome.run("return [innerWidth, document.documentElement.scrollWidth]")
         assert wide <= inner
+
+
+def test_a_leaderboard_has_a_table_for_each_content_and_ranks_with_ties(reported, tmp_path, capsys):
+    _, _, paths = reported
+    choices = []
+    for model in ("random", "longest"):
+        choices.append(tmp_path / f"{model}.json")
+        words = ["--release", "heart@0.1.0", "--setting", "vanilla", "--model", f"offline:{model}", "--limit", "40"]
+        words += ["--workspace", str(tmp_path), "--out", str(choices[-1]), "--quiet"]
+        assert main(["choice", *words]) == 0
+    assert main(["leaderboard", *map(str, [*paths, *choices]), "--json"]) == 0
+    tables = orjson.loads(capsys.readouterr().out)
+    assert {name for table in tables for name in table["releases"]} == {"fidelity@0.1.0", "heart@0.1.0"}
+    by_release = {table["releases"][0]: table["runs"] for table in tables}
+    assert [one["rank"] for one in by_release["fidelity@0.1.0"]] == [1, 2, 3]
+    assert [one["rank"] for one in by_release["heart@0.1.0"]] == [1, 1]
+    assert by_release["heart@0.1.0"][0]["tied"] == [by_release["heart@0.1.0"][1]["name"]]
+    said = next(paths[0].parent.glob("said.*.json"))
+    assert main(["leaderboard", str(said)]) == 2
+    assert "no result to rank" in capsys.readouterr().err

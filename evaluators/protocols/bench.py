@@ -7,8 +7,8 @@ Memories are de-identified: number and age, no archetype. HEART-BENCH 4.1 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from releases import Release
@@ -48,8 +48,8 @@ class Question:
 class Bench:
     """Everything of a release that an evaluation reads, apart from the keys.
 
-    ``memories`` are in order of age and id; empty where the release has none. ``occupations`` by
-    character.
+    ``memories`` are in order of age and id; empty where the release has none. ``occupations`` by character;
+    ``pseudonyms`` what a model is told in place of a character's id, which a public table maps to its trait.
     """
 
     release: Release
@@ -57,6 +57,7 @@ class Bench:
     scenarios: Mapping[str, Row]
     occupations: Mapping[str, str]
     memories: Mapping[str, tuple[Memory, ...]]
+    pseudonyms: Mapping[str, str] = field(default_factory=dict)
 
     def eligible(self, question: Question) -> Sequence[Memory]:
         """The character's memories up to the scenario's age: by age, never by label, so that no future leaks."""
@@ -73,13 +74,14 @@ def read_bench(release: Release, limit: int | None = None, seed: int = 7) -> Ben
             raise RequestError(f"no {table}", release.name, mend="Evaluate a release that has questions")
     scenarios = {row["id"]: row for row in release.rows("scenarios")}
     questions = tuple(_question(row, scenarios) for row in release.rows("mcqs"))
+    named = _pseudonyms(release, {question.character_id for question in questions}, seed)
     if limit is not None and limit < len(questions):
         rng = rng_for(seed, release.name.benchmark, "evaluators", "limit")
         questions = tuple(questions[place] for place in sorted(rng.sample(range(len(questions)), limit)))
     has_people = bool(release.tables.get("characters"))
     people = release.table("characters", ["character_id", "occupation"]).to_pylist() if has_people else []
     occupations = {row["character_id"]: row["occupation"] for row in people}
-    return Bench(release, questions, scenarios, occupations, _memories(release))
+    return Bench(release, questions, scenarios, occupations, _memories(release), named)
 
 
 def read_keys(release: Release) -> dict[str, str]:
@@ -142,6 +144,14 @@ def _question(row: Row, scenarios: Mapping[str, Row]) -> Question:
         labels=tuple(option["label"] for option in row["options"]),
         texts=tuple(option["content"] for option in row["options"]),
     )
+
+
+def _pseudonyms(release: Release, characters: Collection[str], seed: int) -> dict[str, str]:
+    """Character -> a number drawn by the seed, different for each."""
+    drawn = rng_for(seed, release.name.benchmark, "evaluators", "pseudonyms").sample(
+        range(1000, 10000), len(characters)
+    )
+    return {name: f"Person {number}" for name, number in zip(sorted(characters), drawn, strict=True)}
 
 
 def _memories(release: Release) -> dict[str, tuple[Memory, ...]]:

@@ -128,7 +128,7 @@ def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) ->
     records = items(bench, read_keys(bench.release), retrieved, outcomes)
     served = sorted({one.served_by for own in outcomes.values() for one in own if one.served_by})
     return {
-        **head(bench.release, "choice", run_of(parsed, setting, "choice", served)),
+        **head(bench.release, "choice", {**run_of(parsed, setting, "choice", served), "pseudonyms": bench.pseudonyms}),
         "figures": summary(records, shared.floors),
         "baselines": shared.floors,
         "items": records,

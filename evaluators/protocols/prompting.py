@@ -1,6 +1,6 @@
 """A question as a request to a model: what it may see, in which order the options stand, what to answer.
 
-Only the character's id, the occupation and de-identified memories say who decides; the scenario is told
+Only a pseudonym, the occupation and de-identified memories say who decides; the scenario is told
 without its ratings and archetypes. Options stand in the released order rotated by ``order``, so that
 the same question can be asked four times with every option in every place. HEART-BENCH 4.1, 4.2.
 """
@@ -77,7 +77,7 @@ def render(prompt: Prompt, bench: Bench, question: Question, excerpts: Excerpts,
     """A prompt about a question with what its file asks for put in: nothing else can reach the model."""
     known: dict[str, Callable[[], str]] = {
         "situation": lambda: situation(bench.scenarios[question.scenario_id]),
-        "character_id": lambda: question.character_id,
+        "character_id": lambda: bench.pseudonyms[question.character_id],
         "occupation": lambda: bench.occupations[question.character_id],
         "memories": lambda: memories_text(excerpts),
     }

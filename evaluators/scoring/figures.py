@@ -64,7 +64,9 @@ def retrieved(items: Sequence[Item]) -> dict[str, int | float]:
 
 
 def recall(items: Sequence[Item]) -> float | None:
-    """The mean share of activated memories that were retrieved; None where the release names none."""
+    """The mean share of activated memories that were retrieved; None where none are named, or nothing is retrieved."""
+    if not any(item["memories"] for item in items):
+        return None
     shares = [item["recalled"] / item["activated"] for item in items if item["activated"]]
     return math.fsum(shares) / len(shares) if shares else None
 

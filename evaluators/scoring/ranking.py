@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,15 +44,32 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
     common = set.intersection(*(set(own.frame["judge"].unique()) for own in scores.values()))
     if not common:
         return []
+    metric = next(iter(firsts.values()))
+    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
+    return _ranks(units, f"{shown}, {min(common)}", seed)
+
+
+def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[Ranked]:
+    """Runs of multiple choice by accuracy, best first; whole characters are drawn anew."""
+    units = {
+        name: pl.DataFrame(
+            [(item["question_id"], item["character_id"], float(item["share"])) for item in result["items"]],
+            schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+            orient="row",
+        )
+        for name, result in results.items()
+    }
+    setting = next(iter(results.values()))["run"]["setting"]
+    return _ranks(units, f"accuracy, {setting}", seed)
+
+
+def _ranks(units: Mapping[str, pl.DataFrame], shown: str, seed: int) -> list[Ranked]:
     values = {name: float(own["value"].mean()) for name, own in units.items() if len(own)}  # type: ignore[arg-type]
     order = sorted(values, key=lambda name: (-values[name], name))
     sign = {(one, two): _sign(units[one], units[two], seed) for one in order for two in order if one < two}
     better = {name: [other for other in order if _of(sign, other, name) > 0] for name in order}
     tied = {name: [other for other in order if other != name and _of(sign, other, name) == 0] for name in order}
-    metric = next(iter(firsts.values()))
-    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
-    shown = f"{shown}, {min(common)}"
     return [Ranked(name, 1 + len(better[name]), shown, values[name], tuple(tied[name])) for name in order]
 
 

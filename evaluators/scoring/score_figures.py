@@ -37,14 +37,16 @@ def summary(frame: pl.DataFrame, metrics: Sequence[Metric], seed: int) -> dict[s
     judged, consensus, agreement, examined = [], [], [], []
     for metric in metrics:
         own = frame.filter(pl.col("metric") == metric.name)
+        alone: dict[str, dict[str, Any]] = {}
         by_judge = {str(key[0]): rows for key, rows in sorted(own.partition_by("judge", as_dict=True).items())}
         for judge, rows in by_judge.items():
             about = {"metric": metric.name, "unit": metric.unit, "judge": judge}
-            judged.append({**about, **states_of(rows), **_figures(rows, metric, seed, draws)})
+            alone[judge] = _figures(rows, metric, seed, draws)
+            judged.append({**about, **states_of(rows), **alone[judge]})
             if rows["planted_state"].count():
                 examined.append({"metric": metric.name, "judge": judge, **_examined(rows)})
         if len(by_judge) > 1:
-            consensus += list(_consensus(own, metric, sorted(by_judge), seed, draws))
+            consensus += list(_consensus(own, metric, alone, seed, draws))
             agreement += [
                 {"metric": metric.name, "first": one, "second": two, **_agreement(by_judge[one], by_judge[two])}
                 for one, two in combinations(by_judge, 2)
@@ -145,15 +147,19 @@ def _bounds(found: Estimate) -> dict[str, Any]:
 
 
 def _consensus(
-    own: pl.DataFrame, metric: Metric, judges: Sequence[str], seed: int, draws: Draws
+    own: pl.DataFrame, metric: Metric, alone: Mapping[str, dict[str, Any]], seed: int, draws: Draws
 ) -> Iterator[dict[str, Any]]:
-    """The figures of all judges' mean, then with each judge left out."""
+    """The figures of all judges' mean, then with each judge left out; ``alone`` has those of each judge."""
     kept = [
         column
         for column in own.columns
         if column not in ("judge", "state", "value", "planted", "planted_state", "reason", "item")
     ]
-    for left_out in (None, *judges):
+    for left_out in (None, *sorted(alone)):
+        if left_out is not None and len(alone) == 2:
+            (other,) = alone.keys() - {left_out}
+            yield _told(metric, left_out, alone[other])
+            continue
         rows = own.filter(pl.col("judge") != left_out) if left_out else own
         # Persona fidelity needs one of five scores: of several judges the lower median.
         agreed = (
@@ -162,9 +168,12 @@ def _consensus(
         items = rows.group_by("item", maintain_order=True).agg(pl.col(kept).first(), agreed)
         scored = pl.when(pl.col("value").is_null()).then(pl.lit("unscored")).otherwise(pl.lit("scored"))
         items = items.with_columns(scored.alias("state"), pl.lit(None, pl.String).alias("reason"))
-        figures = _figures(items, metric, seed, draws)
-        figures.pop("distribution", None)
-        yield {"metric": metric.name, "without": left_out, **figures}
+        yield _told(metric, left_out, _figures(items, metric, seed, draws))
+
+
+def _told(metric: Metric, left_out: str | None, figures: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in figures.items() if name != "distribution"}
+    return {"metric": metric.name, "without": left_out, **kept}
 
 
 def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> Mapping[str, Any]:

@@ -108,7 +108,7 @@ def read_scores(path: Path, header: Mapping[str, Any]) -> Scores:
     if len(frame) != header["rows"]["count"]:
         expected = f"{header['rows']['count']:,} rows, found {len(frame):,}"
         raise RequestError("another number of rows", rows, expected=expected, mend=_AGAIN)
-    problem = _problem(frame, metrics)
+    problem = _problem_of_metrics(frame, metrics)  # what the rows alone show was checked as they were read
     if problem is not None:
         raise _wrong(problem, rows)
     fresh = orjson.loads(orjson.dumps(summary(frame, metrics, header["run"]["seed"])))

@@ -1,0 +1,93 @@
+"""``python -m evaluators leaderboard``: all results in one list, a table for each content of a release.
+
+    python -m evaluators leaderboard build/evaluations/*/*.json
+    python -m evaluators leaderboard build/evaluations/*/*.json --json > leaderboard.json
+
+Results of different content are never in one table: the digest of the release's content is the key. In a table runs
+that did the same (the same kind, setting, limit or rubric) are ranked together, and share a rank where the interval of
+their paired difference leaves 0 in.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from evaluators.scoring.ranking import Ranked, choices_ranked, names_of, ranked
+from evaluators.scoring.results import Result, names, read_result
+from evaluators.scoring.score_rows import read_scores
+from schemas.command import DONE, print_json, say
+from schemas.errors import RequestError
+
+HELP = "list all results, ranked, a table for each content of a release"
+EXAMPLE = "python -m evaluators leaderboard build/evaluations/*/*.json"
+
+_RANKED = ("choice", "scores")
+
+Named = tuple[Path, Result]
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``leaderboard``."""
+    made.add_argument("results", nargs="+", type=Path, metavar="RESULT", help="files of `choice` and `judge`")
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """The verb."""
+    found = [(path, result) for path in parsed.results if (result := read_result(path))["kind"] in _RANKED]
+    if not found:
+        raise RequestError("no result to rank", parsed.results[0], expected="files that `choice` or `judge` wrote")
+    document = leaderboard(found, parsed.seed)
+    if parsed.json:
+        print_json(document)
+    for table in document:
+        say(
+            f"{', '.join(table['releases'])}, content {table['content_digest'][:16]}", quiet=parsed.quiet or parsed.json
+        )
+        for one in table["runs"]:
+            tied = f"  (not told from {', '.join(one['tied'])})" if one["tied"] else ""
+            line = f"  {one['rank']:>3}  {one['value']:.3f}  {one['name']:<44}{one['metric']}{tied}"
+            say(line, quiet=parsed.quiet or parsed.json)
+    return DONE
+
+
+def leaderboard(found: Sequence[Named], seed: int) -> list[dict[str, Any]]:
+    """A table for each content digest, in order of it: releases of that content, and runs with ranks."""
+    tables: dict[str, list[Named]] = {}
+    for one in found:
+        tables.setdefault(one[1]["release"]["content_digest"], []).append(one)
+    return [
+        {
+            "content_digest": digest,
+            "releases": sorted({result["release"]["name"] for _, result in own}),
+            "runs": [asdict(one) for one in _ranked(own, seed)],
+        }
+        for digest, own in sorted(tables.items())
+    ]
+
+
+def _ranked(own: Sequence[Named], seed: int) -> list[Ranked]:
+    made: list[Ranked] = []
+    groups: dict[tuple[Any, ...], list[Named]] = {}
+    for one in own:
+        groups.setdefault(_group(one[1]), []).append(one)
+    for (kind, *_), members in sorted(groups.items(), key=lambda item: str(item[0])):
+        results = [result for _, result in members]
+        if kind == "choice":
+            made += choices_ranked(dict(zip(names(results), results, strict=True)), seed)
+        else:
+            read = (read_scores(path, result) for path, result in members)
+            made += ranked(dict(zip(names_of(results), read, strict=True)), seed)
+    return made
+
+
+def _group(result: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What runs must have in common to be ranked together."""
+    run = result["run"]
+    if result["kind"] == "choice":
+        return ("choice", run["setting"], run["limit"], run["seed"] if run["limit"] else None)
+    rubrics = tuple(metric["rubric"] for metric in result["metrics"])
+    return ("scores", rubrics, run.get("limit"), run["judged"]["limit"])
