@@ -73,7 +73,8 @@ def user_turn(
 
 def _within(parts: list[tuple[str, str]], greeting: str) -> list[tuple[str, str]]:
     """As many of the parts, from the first on, as a message holds."""
-    kept, room = [], MOST_WORDS - word_count(greeting)
+    kept: list[tuple[str, str]] = []
+    room = MOST_WORDS - word_count(greeting)
     for act, words in parts:
         if not kept or word_count(words) <= room:
             kept.append((act, words))
