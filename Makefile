@@ -24,6 +24,7 @@ check: .venv/.made  ## lint, types, generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m schemas.reference --check
+	$(BIN)/python -m schemas.cli_reference --check
 	$(BIN)/python -m audits.codes --check
 	$(BIN)/python -m validators.codes --check
 	$(BIN)/python -m builders.importers.codes --check
@@ -34,6 +35,7 @@ test: check  ## everything CI runs
 
 docs: .venv/.made  ## write the generated parts of docs/
 	$(BIN)/python -m schemas.reference
+	$(BIN)/python -m schemas.cli_reference
 	$(BIN)/python -m audits.codes
 	$(BIN)/python -m validators.codes
 	$(BIN)/python -m builders.importers.codes

@@ -20,7 +20,7 @@ from pathlib import Path
 from builders.pipeline.command import add_fresh, add_options, add_workers, exit_code, run_of
 from builders.pipeline.run import Done, Option, Outcome, Run
 from builders.pipeline.staleness import outcome_records, summary_lines
-from builders.pipeline.steps import Step, load_steps, selected_steps, source_of, steps_of
+from builders.pipeline.steps import Step, load_steps, selected_steps, source_of
 from models.backends import add_backend_arguments
 from models.remedies import Failure, write_failures
 from schemas.benchmarks import benchmark, benchmark_names
@@ -69,7 +69,7 @@ def _named_benchmark(words: Sequence[str]) -> str | None:
 
 def _options(name: str | None) -> list[Option]:
     """The options of a benchmark's steps; those of all shipped benchmarks where none is named, for ``--help``."""
-    names = [name] if name else [each for each in benchmark_names() if steps_of(benchmark(each))]
+    names = [name] if name else [each for each in benchmark_names() if benchmark(each).steps]
     options: dict[str, Option] = {}
     for each in names:
         made = benchmark(each)

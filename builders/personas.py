@@ -19,10 +19,10 @@ from typing import Any
 
 from builders.ids import character_number
 from builders.life import ledgers
-from builders.pipeline.command import add_benchmark, add_options, run_of
+from builders.pipeline.command import DEFAULT_BENCHMARK, add_options, run_of
 from builders.pipeline.edits import is_unedited, write_tracked
 from builders.pipeline.run import Done, Option, Outcome, Run
-from schemas.command import DONE, parser, print_json, run, say
+from schemas.command import DONE, add_benchmark, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
 from schemas.tables import Row, Table, record_schema, term_ids
@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Write the characters and their life ledgers, and add your own.",
         "python -m builders.personas --benchmark heart --spec mine.toml",
     )
-    add_benchmark(made)
+    add_benchmark(made, DEFAULT_BENCHMARK)
     add_options(made, OPTIONS)
     return run(_command, made, argv)
 

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 
 import evaluators.reporting.command as reporting
 from evaluators import export
-from evaluators.protocols import choice, open_ended
+from evaluators.protocols import choice, open_ended, run_command
+from evaluators.rubrics import judge_command
 from evaluators.scoring import comparing
 from schemas.command import Verb, run_verb
 
 VERBS = {
     "choice": Verb(choice.HELP, choice.EXAMPLE, choice.add_arguments, choice.run),
     "open": Verb(open_ended.HELP, open_ended.EXAMPLE, open_ended.add_arguments, open_ended.run),
+    "run": Verb(run_command.HELP, run_command.EXAMPLE, run_command.add_arguments, run_command.run),
+    "judge": Verb(judge_command.HELP, judge_command.EXAMPLE, judge_command.add_arguments, judge_command.run),
     "compare": Verb(comparing.HELP, comparing.EXAMPLE, comparing.add_arguments, comparing.run),
     "report": Verb(reporting.HELP, reporting.EXAMPLE, reporting.add_arguments, reporting.run),
     "export": Verb(export.HELP, export.EXAMPLE, export.add_arguments, export.run),

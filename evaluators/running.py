@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from evaluators.memory.settings import DEFAULT_K, SETTINGS, Setting
-from models.backends import BackendSettings, add_asking_arguments
+from models.backends import BackendSettings, add_asking_arguments, run
 from models.prices import read_prices
+from models.request import Chain
 from models.roles import read_roles
 from releases import Release
 from schemas.command import DEFAULT_SEED, whole_number
@@ -22,6 +26,8 @@ from schemas.errors import RequestError, unknown
 from schemas.release_names import FROZEN
 
 OFFLINE = "offline:"
+
+Answered = TypeVar("Answered")
 
 
 def add_release_arguments(made: argparse.ArgumentParser) -> None:
@@ -70,18 +76,20 @@ def setting_of(parsed: argparse.Namespace) -> Setting:
     """The setting that the arguments name. Raises RequestError for an unknown one."""
     if parsed.setting not in SETTINGS:
         raise unknown("setting", parsed.setting, SETTINGS, "--setting")
-    if parsed.setting == "vanilla" and parsed.k is not None:
-        raise RequestError("--k without memories", expected="a setting that retrieves", mend="Leave --k out")
+    if parsed.setting not in DEFAULT_K and parsed.k is not None:
+        raise RequestError(
+            f"--k for --setting {parsed.setting}", expected=f"one of {', '.join(DEFAULT_K)}", mend="Leave --k out"
+        )
     return Setting(parsed.setting, parsed.k, parsed.embedder, parsed.manager)
 
 
-def offline_name(model: str, known: tuple[str, ...]) -> str | None:
+def offline_name(model: str, known: tuple[str, ...], argument: str = "--model") -> str | None:
     """The name after ``offline:``; None for a model that is asked. Raises RequestError for an unknown one."""
     if not model.startswith(OFFLINE):
         return None
     name = model.removeprefix(OFFLINE)
     if name not in known:
-        raise unknown("offline model", model, [f"{OFFLINE}{each}" for each in known], "--model")
+        raise unknown("offline model", model, [f"{OFFLINE}{each}" for each in known], argument)
     return name
 
 
@@ -108,8 +116,22 @@ def evaluations(parsed: argparse.Namespace) -> Path:
 
 def default_out(parsed: argparse.Namespace, release: Release, kind: str, *parts: object) -> Path:
     """Where a result goes when nobody says: its name tells what it is of."""
-    slug = ".".join(re.sub(r"[^A-Za-z0-9_-]+", "-", str(part)).strip("-") for part in (kind, *parts) if part)
-    return evaluations(parsed) / str(release.name) / f"{slug}.json"
+    name = ".".join(slug(part) for part in (kind, *parts) if part)
+    return evaluations(parsed) / str(release.name) / f"{name}.json"
+
+
+def slug(part: object) -> str:
+    """A part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", str(part)).strip("-")
+
+
+def run_chains(
+    starts: Sequence[Callable[[], Chain[Answered]]], settings: BackendSettings, *, offline: bool
+) -> list[Answered]:
+    """The results of chains, in order: of models as ``settings`` say, or each request by its ``compose``."""
+    if offline:
+        return list(run(starts, replace(settings, name="offline"), workers=1))
+    return list(run(starts, settings, rows=len(starts)))
 
 
 def details(parsed: argparse.Namespace, setting: Setting) -> list[str]:

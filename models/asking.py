@@ -1,103 +1,136 @@
-"""One request after another answered: from the journal when it holds the reply, else from the server.
+"""One request after another answered: from the journal when it holds the reply, else from the server its model names.
 
-The order in which things reach the disk is the promise of the whole: budget reserved, request recorded,
-request sent, reply recorded, reply used.
+The order in which things reach the disk is the promise of the whole, for every attempt: budget reserved, request
+recorded as being sent, request sent, reply recorded, reply used.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+import contextlib
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import orjson
 
 from models import tokens
-from models.backends import BackendSettings
+from models.batches.calls import BatchCalls, leftovers
 from models.budget import Budget, Used
-from models.client import Client, Received, UnansweredError
 from models.journal import Answered, Asked, Journal
-from models.pacing import HopelessError, Pace, StoppedError
+from models.journal.accounts import spent
+from models.pacing import Allowance, Pace, ServerFailedError, StoppedError
+from models.probing import Probe
 from models.progress import Progress
 from models.request import Reply, Request
-from models.roles import Model
-from models.wire import Wired, reply_of, usage_of, wired
-from schemas.command import say
+from models.roles import OFFLINE, Model
+from models.servers import Server, server_of
+from models.settings import BackendSettings
+from models.wire.answers import reply_of
+from models.wire.client import Client
+from models.wire.content import Content
+from models.wire.problems import UnansweredError
+from models.wire.questions import Question, question, wire_of
 from schemas.errors import AnamnesisError, MachineError
 
 
-class Asking:
-    """What all chains of a run ask through."""
+@dataclass(frozen=True)
+class Place:
+    """Where a model is asked: its server's client and pace, what identifies the server, what it allows a minute."""
 
-    def __init__(
-        self, settings: BackendSettings, client: Client, journal: Journal, budget: Budget, progress: Progress
-    ) -> None:
-        self.settings, self.client, self.journal, self.budget = settings, client, journal, budget
-        self.pace = Pace(settings.concurrency)
+    server: Server
+    identity: str
+    client: Client
+    pace: Pace
+    allowance: Allowance
+
+
+class Asking:
+    """What all chains of a run ask through. An async context manager."""
+
+    def __init__(self, settings: BackendSettings, journal: Journal, budget: Budget, progress: Progress) -> None:
+        self.settings, self.journal, self.budget, self.progress = settings, journal, budget, progress
         self.used = Used()
-        self.progress = progress
         self.chains = 0
+        self.stopped = False
+        self.probe = Probe(settings.quiet)
+        self._places: dict[str, Place] = {}
+        self._servers: dict[Server, tuple[Client, Pace]] = {}
+        self._clients = contextlib.AsyncExitStack()
         self._under_way: dict[bytes, asyncio.Event] = {}
-        self._schemaless: set[str] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._clients.aclose()
 
     @property
     def in_flight(self) -> int:
         """Requests that were sent and have no reply yet."""
-        return self.pace.in_flight
+        return sum(pace.in_flight for _, pace in self._servers.values())
+
+    @property
+    def retries(self) -> int:
+        """Attempts after the first."""
+        return sum(pace.retries for _, pace in self._servers.values())
 
     async def begin(self, chains: int) -> None:
-        """So many chains are going to ask side by side."""
+        """So many chains are going to ask side by side; first comes what earlier runs left in batches."""
         self.chains = chains
+        for left in leftovers(self.journal):
+            batches = await self._batches_at(left.server)
+            await batches.take_leftover(left, self.settings.batch)
+        self.budget.spent = spent(self.journal.read, self.settings.prices)
 
     def leave(self) -> None:
-        """One of them has ended."""
+        """One of the chains has ended."""
         self.chains -= 1
 
     def stop(self) -> None:
         """Send nothing more."""
-        self.pace.stop()
+        self.stopped = True
+        for _, pace in self._servers.values():
+            pace.stop()
 
     async def answer(self, request: Request) -> Reply:
         """The reply to a request. A request that was given up comes back as "failed".
 
         Raises StoppedError when the run is ending, AnamnesisError when it has to end.
         """
-        if self.pace.stopped:
+        if self.stopped:
             raise StoppedError
         model = self.settings.roles[request.role]
-        wire = wired(request, model, self.client.server, model.name not in self._schemaless)
+        if model == OFFLINE:
+            return self.counted(request, Reply("answered", request.compose()))
+        place = await self.place(model)
+        asked = self.question(request, model, place)
         try:
-            message = await self._message(request, model, wire)
+            while (message := self.replayed(asked.key)) is None:
+                other = self._under_way.get(asked.key)
+                if other is None:
+                    return await self._ask_once(request, model, place, asked)
+                await other.wait()  # another chain asks the same question: it is paid once
         except UnansweredError as error:
-            if error.kind == "schemaless":
-                self._do_without_schema(model, error)
+            if error.kind == "schemaless" and self.probe.refused(model, error.reason):
                 return await self.answer(request)
             return Reply("failed", reason=error.reason)
-        return self.told(request, reply_of(request, message))
+        return self.counted(request, reply_of(request, wire_of(asked.wire).content(message)))
 
-    def told(self, request: Request, reply: Reply) -> Reply:
+    async def answer_all(self, requests: Sequence[Request]) -> list[Reply]:
+        """The replies to requests that do not wait for each other, in order. Raises as ``answer``."""
+        return await gathered([self.answer(request) for request in requests])
+
+    def question(self, request: Request, model: Model, place: Place) -> Question:
+        """The question a request comes to, with the schema conveyed as is known to work."""
+        return question(request, model, place.identity, self.probe.enforces(model))
+
+    def counted(self, request: Request, reply: Reply) -> Reply:
         """Count a reply and show where the run stands."""
         if reply.status == "answered":
             self.used.rows += request.rows
-        self.progress.show(self.used, self.pace.retries)
+        self.progress.show(self.used, self.retries)
         return reply
-
-    def _do_without_schema(self, model: Model, error: UnansweredError) -> None:
-        if model.name not in self._schemaless:
-            self._schemaless.add(model.name)
-            say(
-                f"{model.name} takes no output_config here ({error.reason}): the schema is asked for in words."
-                f' To save the attempt, say so in a --roles file: [models."{model.name}"] schema = false',
-                quiet=self.settings.quiet,
-            )
-
-    async def _message(self, request: Request, model: Model, wire: Wired) -> Mapping[str, Any]:
-        while (message := self.replayed(wire.key)) is None:
-            other = self._under_way.get(wire.key)
-            if other is None:
-                return await self._ask_once(request, model, wire)
-            await other.wait()  # another chain asks the same question: it is paid once
-        return message
 
     def replayed(self, key: bytes) -> Mapping[str, Any] | None:
         """The message the journal holds for a request, if any."""
@@ -108,74 +141,156 @@ class Asking:
         message: Mapping[str, Any] = orjson.loads(raw)
         return message
 
-    async def _ask_once(self, request: Request, model: Model, wire: Wired) -> Mapping[str, Any]:
-        over = self._under_way[wire.key] = asyncio.Event()
+    async def place(self, model: Model) -> Place:
+        """Where a model is asked; connections to each server are opened once."""
+        if model.name not in self._places:
+            server = server_of(model)
+            if server not in self._servers:
+                client = Client(server, self.settings.concurrency, self.settings.timeout)
+                self._servers[server] = client, Pace(self.settings.concurrency)
+                await self._clients.enter_async_context(client)
+            allowance = Allowance(model.requests_per_minute, model.tokens_per_minute)
+            identity = model.server_identity or server.address
+            self._places[model.name] = Place(server, identity, *self._servers[server], allowance)
+        return self._places[model.name]
+
+    def batches_at(self, place: Place) -> BatchCalls:
+        """The batches of a place."""
+        return BatchCalls(place.identity, place.client, place.pace, self.journal, self.settings.quiet, self.take)
+
+    async def take(self, key: bytes, model: str, message: Mapping[str, Any]) -> None:
+        """Take a result of a batch into the journal."""
+        if key in self.journal.known:
+            return
+        ((most_tokens, max_tokens),) = self.journal.read(
+            "SELECT most_tokens, max_tokens FROM requests WHERE key = ?", key
+        )
+        content = wire_of("messages").content(message)
+        worst = self.budget.worst(model, most_tokens, max_tokens, batch=True)
+        raw = orjson.dumps(message)
+        self.journal.answer(Answered(key, raw, content.usage, content.metered, None, batch=True))
+        self.budget.spent += self._paid(model, content, worst, batch=True)
+        self.progress.show(self.used, self.retries)
+
+    async def _batches_at(self, identity: str) -> BatchCalls:
+        for model in self.settings.roles.values():
+            if model != OFFLINE and model.wire == "messages":
+                place = await self.place(model)
+                if place.identity == identity:
+                    return self.batches_at(place)
+        raise MachineError(
+            "open batch of another server",
+            self.journal.path,
+            expected=f"a batch waits at {identity}, where no role of this run is asked",
+            mend="Run again with the models it was submitted for, or with another --journal",
+        )
+
+    async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply:
+        over = self._under_way[asked.key] = asyncio.Event()
         try:
-            return await self._ask(asked_of(request, model, wire, self.client.server), wire)
+            content = await self._ask(asked_of(request, model, asked, place.identity), model, place)
         finally:
-            del self._under_way[wire.key]
+            del self._under_way[asked.key]
             over.set()
+        reply = reply_of(request, content)
+        self.probe.observe(request, model, asked.manner, reply)
+        if reply.status != "answered":
+            self.journal.came_to(asked.key, reply.status, reply.reason)
+        return self.counted(request, reply)
 
-    async def _ask(self, asked: Asked, wire: Wired) -> Mapping[str, Any]:
+    async def _ask(self, asked: Asked, model: Model, place: Place) -> Content:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
-        await self.budget.reserve(worst)
 
-        async def doubt() -> None:
-            self.budget.spend(worst)
-            self.used.doubts += 1
-            await self.journal.doubt(asked.key)
+        async def once() -> Content:
+            await self._heed_allowance(asked, model, place)
+            await self.budget.reserve(worst)
+            cost, noted = 0.0, None
+            sending = self.journal.sending.enter(asked.key)
+            try:
+                content, noted = await self._sent(asked, place)
+                cost = self._paid(asked.model, content, worst)
+            except UnansweredError as error:
+                cost = worst if error.doubt else 0.0
+                noted = self.journal.unanswered(asked.key, error.reason, error.doubt, over=False)
+                raise
+            except AnamnesisError as error:
+                noted = self.journal.unanswered(asked.key, str(error), doubt=False, over=True)
+                raise
+            finally:
+                self.budget.release(worst, cost)
+                if noted is not None:  # else it was dropped in the middle, and stays marked as being sent
+                    noted.add_done_callback(lambda _: self.journal.sending.leave(sending))
+            return content
 
+        async def failed(error: UnansweredError) -> None:
+            self.used.doubts += error.doubt
+            self.used.doubt_cost += worst if error.doubt else 0.0
+
+        await self.journal.ask([asked])
         try:
-            await self.journal.ask([asked])
-            received = await self.pace.attempt(lambda: self.client.send(wire.body, asked.max_tokens), doubt)
-            answered = answered_by(asked.key, received)
-            await self.journal.answer(answered)
-            self.paid(asked.model, answered)
-        except HopelessError as error:
-            await self.journal.give_up(asked.key, str(error))
-            raise hopeless(self.client.server, error) from error
-        except (UnansweredError, StoppedError, AnamnesisError) as error:
-            await self.journal.give_up(asked.key, str(error) or None)
+            return await place.pace.attempt(once, failed)
+        except ServerFailedError as error:
+            self.journal.not_sent(asked.key)
+            raise server_failed(place.server, error) from error
+        except (UnansweredError, StoppedError, AnamnesisError):
+            self.journal.not_sent(asked.key)
             raise
-        finally:
-            self.budget.free(worst)
-        return received.message
 
-    def paid(self, model: str, answered: Answered) -> None:
-        """Count what a reply cost."""
-        cost = self.budget.prices.cost(model, answered.usage, answered.batch)
-        self.used.add(answered.usage, cost)
-        self.used.unmetered += not answered.metered
-        self.budget.spend(cost or 0.0)
+    async def _sent(self, asked: Asked, place: Place) -> tuple[Content, asyncio.Future[None]]:
+        """One attempt; the reply is noted, and what comes later waits until it is on disk."""
+        wire = wire_of(asked.question.wire)
+        received = await place.client.send(wire, asked.question.body, asked.max_tokens)
+        content = wire.content(received.message)
+        answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
+        place.allowance.used_more(content.usage.output_tokens)
+        return content, self.journal.answer(answered)
+
+    async def _heed_allowance(self, asked: Asked, model: Model, place: Place) -> None:
+        size = int(len(asked.question.body) / model.bytes_per_token)
+        wait = place.allowance.wait(asyncio.get_running_loop().time(), size)
+        if wait > 0:
+            await place.pace.sleep(wait)
+
+    def _paid(self, model: str, content: Content, worst: float, batch: bool = False) -> float:
+        """Count a reply; what it cost, at its worst when the server does not say."""
+        cost = self.budget.prices.cost(model, content.usage, batch)
+        if cost is not None and not content.metered:
+            cost = worst
+        self.used.add(content.usage, cost)
+        self.used.unmetered += not content.metered
+        return cost or 0.0
 
 
-def asked_of(request: Request, model: Model, wire: Wired, server: str) -> Asked:
+async def gathered(waiting: Sequence[Coroutine[Any, Any, Reply]]) -> list[Reply]:
+    """All results, in order; raises the first error once none is under way any more."""
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return [outcome for outcome in outcomes if isinstance(outcome, Reply)]
+
+
+def asked_of(request: Request, model: Model, asked: Question, identity: str) -> Asked:
     """A request as the journal notes it."""
     return Asked(
-        wire.key,
-        wire.body,
+        asked,
         request.id,
         request.role,
         model.name,
-        server,
+        identity,
         request.sample,
+        request.attempt,
         request.prompt_id,
         request.prompt_digest,
-        tokens.at_most(wire.body),
+        tokens.at_most(asked.body),
         min(request.max_tokens, model.max_output),
     )
 
 
-def answered_by(key: bytes, received: Received, batch: bool = False) -> Answered:
-    """A reply as the journal notes it."""
-    metered = isinstance(received.message.get("usage"), dict)
-    return Answered(key, received.raw, usage_of(received.message), metered, received.request_id, batch)
-
-
-def hopeless(server: str, error: HopelessError) -> MachineError:
+def server_failed(server: Server, error: ServerFailedError) -> MachineError:
     """The error of a run whose server does not answer."""
     return MachineError(
         f"no more replies ({error})",
-        server,
-        mend="What was answered is kept: check ANTHROPIC_BASE_URL, and run the same command again",
+        server.where,
+        mend="What was answered is kept: check the server, and run the same command again",
     )

@@ -32,35 +32,19 @@ on where it was without paying twice.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from models import offline
-from models.prices import Prices, read_prices
-from models.request import Chain, Result, Role
-from models.roles import Model, preset_for, read_roles
-from schemas.command import whole_number
+from models.prices import read_prices
+from models.request import Chain, Result
+from models.roles import preset_for, read_roles
+from models.settings import CONCURRENCY, TIMEOUT, BackendSettings
+from schemas.command import number, whole_number
 
-CONCURRENCY = 16
+__all__ = ["BackendSettings", "add_asking_arguments", "add_backend_arguments", "backend_settings", "run"]
 
-
-@dataclass(frozen=True)
-class BackendSettings:
-    """What ``--backend`` and its companions say.
-
-    ``max_cost`` is in US dollars, None: no limit; ``timeout`` in seconds of silence on one attempt.
-    """
-
-    name: str
-    roles: Mapping[Role, Model]
-    prices: Prices
-    journal: Path
-    max_cost: float | None = None
-    concurrency: int = CONCURRENCY
-    batch: bool = False
-    quiet: bool = False
-    timeout: float = 600.0
+_LONGEST_TIMEOUT = 86_400.0
 
 
 def add_backend_arguments(arguments: argparse.ArgumentParser) -> None:
@@ -70,15 +54,15 @@ def add_backend_arguments(arguments: argparse.ArgumentParser) -> None:
         "--backend",
         choices=("offline", "messages"),
         default="offline",
-        help="what writes: the built-in offline writer (default), or a model behind the Messages API at"
-        " ANTHROPIC_BASE_URL, with the key in ANTHROPIC_API_KEY",
+        help="what writes: the built-in offline writer (default), or the models of the roles, at the servers their"
+        " entries in models/roles.toml or --roles name (without one: at ANTHROPIC_BASE_URL, with ANTHROPIC_API_KEY)",
     )
     group.add_argument(
         "--model",
         action="append",
         default=[],
         metavar="[ROLE=]NAME",
-        help="the model of all roles, or of one; may be given several times",
+        help="the model of all roles, or of one; may be given several times; `offline` is the built-in writer",
     )
     group.add_argument("--preset", metavar="NAME", help="roles of a paper (default: the benchmark's own)")
     add_asking_arguments(group)
@@ -100,6 +84,13 @@ def add_asking_arguments(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--batch", action="store_true", help="use the Message Batches API: half the price, slower")
     group.add_argument(
+        "--timeout",
+        type=number(0.001, _LONGEST_TIMEOUT),
+        default=TIMEOUT,
+        metavar="S",
+        help=f"seconds of silence before an attempt is given up (default: {TIMEOUT:g})",
+    )
+    group.add_argument(
         "--journal", type=Path, metavar="FILE", help="record of requests and replies (default: in the workspace)"
     )
 
@@ -116,6 +107,7 @@ def backend_settings(parsed: argparse.Namespace, benchmark: str) -> BackendSetti
         concurrency=parsed.concurrency,
         batch=parsed.batch,
         quiet=parsed.quiet,
+        timeout=parsed.timeout,
     )
 
 
@@ -134,9 +126,9 @@ def run(
     """
     if settings.name == "offline":
         return offline.run(starts, workers)
-    from models.messages import run as run_messages
+    from models.running import run as run_on_models  # the client takes a moment to import: no offline run needs it
 
-    return run_messages(starts, settings, rows)
+    return run_on_models(starts, settings, rows)
 
 
 def _dollars(text: str) -> float:

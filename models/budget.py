@@ -1,8 +1,9 @@
 """The budget of a run, and what it used.
 
 ``--max-cost`` counts everything the journal has recorded, so that going on after a stop does not start a
-new budget, and counts doubts (sent, no reply seen) at their worst. A request is sent when what was spent,
-the worst the requests in flight can cost and the worst it can cost itself stay within the sum.
+new budget, and counts what is not known (sent without a reply seen, a reply without usage) at its worst. Every
+attempt is reserved for before it is sent: what was spent, the worst that requests in flight can cost and the
+worst of the attempt itself stay within the sum.
 """
 
 from __future__ import annotations
@@ -36,32 +37,33 @@ class Budget:
                 )
 
     def worst(self, model: str, most_tokens: int, max_tokens: int, batch: bool = False) -> float:
-        """The most a request can cost, in US dollars; 0 without a price."""
+        """The most an attempt can cost, in US dollars; 0 without a price."""
         return self.prices.cost(model, Usage(cache_write_tokens=most_tokens, output_tokens=max_tokens), batch) or 0.0
 
     def fits(self, worst: float) -> bool:
-        """May requests that cost at most ``worst`` be sent now?"""
+        """May an attempt that costs at most ``worst`` be sent now?"""
         return self.most is None or self.spent + self._reserved + worst <= self.most
 
     async def reserve(self, worst: float) -> None:
-        """Wait until a request that may cost ``worst`` fits. Raises MachineError when it never will."""
+        """Wait until an attempt that may cost ``worst`` fits. Raises MachineError when it never will."""
         while not self.fits(worst):
             if not self._holders:
                 raise self.reached(worst)
             self._change.clear()
             await self._change.wait()
+        self.hold(worst)
+
+    def hold(self, worst: float) -> None:
+        """Reserve at once what was found to fit."""
         self._holders += 1
         self._reserved += worst
 
-    def free(self, worst: float) -> None:
-        """The request is over: give back what was reserved for it."""
+    def release(self, worst: float, cost: float) -> None:
+        """An attempt is over and has cost so much: give back what was reserved for it."""
+        self.spent += cost
         self._holders -= 1
         self._reserved = self._reserved - worst if self._holders else 0.0
         self._change.set()
-
-    def spend(self, cost: float) -> None:
-        """Note what something cost."""
-        self.spent += cost
 
     def reached(self, worst: float) -> MachineError:
         """The error of a run whose budget does not allow the next request."""
@@ -77,7 +79,8 @@ class Budget:
 class Used:
     """What a run used: requests sent and answered, replayed, sent in doubt, and tokens and dollars by model.
 
-    ``cost`` is None when a model has no price; ``unmetered`` counts replies without usage.
+    ``cost`` is None when a model has no price; ``unmetered`` counts replies without usage, which are in the cost
+    at their worst, ``doubt_cost`` is the most that doubts may have cost besides.
     """
 
     answered: int = 0
@@ -87,6 +90,7 @@ class Used:
     rows: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
+    doubt_cost: float = 0.0
 
     def add(self, usage: Usage, cost: float | None) -> None:
         """Count one reply that was paid for."""
@@ -107,7 +111,7 @@ class Used:
         parts = [f"{self.answered} answered"]
         parts += [f"{self.replayed} from the journal"] if self.replayed else []
         parts += [f"{self.doubts} sent without a reply seen (may have been billed)"] if self.doubts else []
-        parts += [f"{self.unmetered} without usage (cost not counted)"] if self.unmetered else []
+        parts += [f"{self.unmetered} without usage (counted at the most they can have cost)"] if self.unmetered else []
         cached = f" ({usage.cache_read_tokens / total:.0%} from the cache)" if usage.cache_read_tokens else ""
         parts += [f"{total:,} tokens in{cached}, {usage.output_tokens:,} out"]
         return f"{', '.join(parts)}: {dollars(self.cost)}"

@@ -17,11 +17,11 @@ from typing import Any
 import orjson
 
 from models import offline, tokens
-from models.backends import BackendSettings
 from models.budget import dollars
 from models.request import Chain, Reply, Request, Role, Usage
-from models.roles import Model
-from models.wire import BREAKPOINTS
+from models.roles import OFFLINE, Model
+from models.settings import BackendSettings
+from models.wire.messages import BREAKPOINTS
 from schemas.command import say
 
 
@@ -105,18 +105,21 @@ def _measured(start: Callable[[], Chain[Any]], roles: Mapping[Role, Model]) -> C
     tallies: dict[Role, _Tally] = {}
     chain = start()
     try:
-        request = next(chain)
+        asked = next(chain)
         while True:
-            reply = yield request
-            _count(tallies.setdefault(request.role, _Tally()), request, reply, roles[request.role])
-            request = chain.send(reply)
+            replies = yield asked
+            pairs = [(asked, replies)] if isinstance(asked, Request) else zip(asked, replies, strict=True)
+            for request, reply in pairs:
+                if roles[request.role] != OFFLINE:
+                    _count(tallies.setdefault(request.role, _Tally()), request, reply, roles[request.role])
+            asked = chain.send(replies)
     except StopIteration:
         return tallies
 
 
 def _count(tally: _Tally, request: Request, reply: Reply, model: Model) -> None:
     tally.requests += 1
-    tally.tokens_in += tokens.estimate(request.prompt, model.bytes_per_token)
+    tally.tokens_in += sum(tokens.estimate(text, model.bytes_per_token) for _, text in request.turns)
     if request.schema is not None:
         tally.tokens_in += tokens.estimate(_text(request.schema), model.bytes_per_token)
     tally.tokens_out += tokens.estimate(_text(reply.answer), model.bytes_per_token)

@@ -13,18 +13,25 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
-from models.request import Chain, Reply, Result
+from models.request import Asked, Chain, Reply, Request, Result
 
 
 def drive(chain: Chain[Result]) -> Result:
     """Run one chain to its end, answering every request by its ``compose``."""
-    reply: Reply | None = None
+    replies: Reply | list[Reply] | None = None
     while True:
         try:
-            request = chain.send(reply)  # type: ignore[arg-type]  # None starts it
+            asked = chain.send(replies)
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
-        reply = Reply("answered", request.compose())
+        replies = composed(asked)
+
+
+def composed(asked: Asked) -> Reply | list[Reply]:
+    """What a chain is sent for what it yielded, without a model."""
+    if isinstance(asked, Request):
+        return Reply("answered", asked.compose())
+    return [Reply("answered", request.compose()) for request in asked]
 
 
 def run(starts: Sequence[Callable[[], Chain[Result]]], workers: int | None = None) -> Iterator[Result]:

@@ -1,34 +1,35 @@
-"""How many requests are in flight, and what happens after an attempt without a reply. The one place for both.
+"""How many requests are in flight at a server, and what happens after an attempt without a reply.
 
-In flight are at most ``--concurrency`` requests, fewer while the server says it is too many (additive
-increase, multiplicative decrease, at most one cut a round trip). An attempt that may succeed later is
-repeated after the wait the server asks for (capped), else after an exponential wait with jitter; its
-place is free meanwhile. What keeps failing is either this request's fault or the server's: see
-``Pace.attempt``.
+In flight are at most ``--concurrency`` requests, fewer while the server is overstrained: a limit, an overload, a
+server error or a timeout cuts the number, replies raise it again (additive increase, multiplicative decrease, at
+most one cut a round trip). An attempt that may succeed later is repeated after the wait the server asks for
+(capped), else after an exponential wait with jitter; its place is free meanwhile.
+
+A request that failed to the last attempt fails alone while others are answered. The run ends when nothing was
+answered from that request's first attempt to its last: then it is the server.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
+import itertools
+import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
-
-from models.client import UnansweredError
+from models.wire.problems import UnansweredError
 
 ATTEMPTS = 10  # of one request, after which it or the run is given up
 FIRST_WAIT = 0.5  # seconds where the server does not say; doubles with every attempt
 LONGEST_WAIT = 120.0  # seconds, whatever Retry-After says
 
 _FIRST_ATTEMPTS = 3  # while nothing ever answered: a wrong address should show at once
+_LONGEST_BACKOFF = 60.0
 _CUT = 0.7
 _RISE = 2.0  # requests in flight gained over one round of successes
-_HOPELESS = 5  # requests in a row that are given up: then it is the server
-_AGAIN = frozenset({"limited", "overloaded", "broken", "unreachable"})
-_SERVER_WIDE = frozenset({"limited", "overloaded", "unreachable"})
+_REFUSED = 5  # requests refused in a row, none answered between them: then it is the settings
+_REPEATED = frozenset({"limited", "overloaded", "broken", "unreachable"})
 
 Answer = TypeVar("Answer")
 
@@ -37,78 +38,46 @@ class StoppedError(Exception):
     """The run is ending: nothing new is sent."""
 
 
-class HopelessError(Exception):
+class ServerFailedError(Exception):
     """The server, not a request, keeps failing; the message says how."""
 
 
 class Pace:
-    """The gate all requests of a run pass."""
+    """The gate that all requests to one server pass."""
 
     def __init__(self, concurrency: int) -> None:
         self.most = concurrency
         self.limit = float(concurrency)
         self.in_flight = 0
         self.retries = 0
-        self.answered = 0
-        self._given_up = 0
+        self.stopped = False
+        self._last_success: float | None = None
+        self._refused_in_a_row = 0
+        self._limited_in_a_row = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._paused_until = 0.0
         self._last_cut = 0.0
-        self._limited_in_a_row = 0
-        self.stopped = False
         self._wake = asyncio.Event()
-        self._backoff = wait_exponential_jitter(multiplier=FIRST_WAIT, max=60.0, jitter=FIRST_WAIT)
-        self._retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, UnansweredError) and error.kind in _AGAIN),
-            wait=self._wait,
-            stop=self._enough,
-            sleep=self.sleep,
-            reraise=True,
-        )
+        self._jitter = random.Random()  # of waits alone: nothing that is written depends on it
 
-    async def attempt(self, send: Callable[[], Awaitable[Answer]], doubt: Callable[[], Awaitable[None]]) -> Answer:
-        """Send until there is a reply. ``doubt`` is awaited after each attempt that may have been billed.
+    async def attempt(
+        self, send: Callable[[], Awaitable[Answer]], failed: Callable[[UnansweredError], Awaitable[None]]
+    ) -> Answer:
+        """Send until there is a reply. ``failed`` is awaited after each attempt without one.
 
-        Raises UnansweredError when this request is given up, HopelessError when the server is (it is
-        limiting, overloaded or unreachable to the last attempt, or several requests in a row failed),
+        Raises UnansweredError when this request is given up, ServerFailedError when the server is,
         StoppedError when the run is ending, and whatever ``send`` raises besides.
         """
-
-        async def once() -> Answer:
-            await self._enter()
-            began = time.monotonic()
+        began = self._now()
+        for number in itertools.count(1):
             try:
-                answer = await send()
+                return await self._once(send)
             except UnansweredError as error:
-                self._failed(error, began)
-                if error.doubt:
-                    await doubt()
-                raise
-            finally:
-                self._leave()
-            self._succeeded()
-            return answer
-
-        try:
-            return await self._patiently(once)
-        except UnansweredError as error:
-            self._given_up += error.kind != "schemaless"
-            if error.kind in _SERVER_WIDE or self._given_up >= _HOPELESS:
-                raise HopelessError(error.reason) from error
-            raise
-
-    async def _patiently(self, once: Callable[[], Awaitable[Answer]]) -> Answer:
-        try:
-            return await once()  # nearly always the last: the machinery of retries is for the others
-        except UnansweredError as error:
-            first = [error]
-
-        async def again() -> Answer:
-            if first:
-                raise first.pop()
-            return await once()
-
-        return await self._retrying.copy()(again)
+                await failed(error)
+                self._give_up(error, number, began)
+                self.retries += 1
+                await self.sleep(self._wait(error, number))
+        raise AssertionError("unreachable")
 
     def stop(self) -> None:
         """Let what is in flight finish and nothing else begin."""
@@ -117,9 +86,50 @@ class Pace:
         while self._waiting:
             self._release(self._waiting.popleft())
 
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, but not past the end of the run: then raises StoppedError."""
+        try:
+            await asyncio.wait_for(self._wake.wait(), seconds)
+        except TimeoutError:
+            return
+        raise StoppedError
+
+    async def _once(self, send: Callable[[], Awaitable[Answer]]) -> Answer:
+        await self._enter()
+        began = self._now()
+        try:
+            answer = await send()
+        except UnansweredError as error:
+            self._failed(error, began)
+            raise
+        finally:
+            self._leave()
+        self._succeeded()
+        return answer
+
+    def _give_up(self, error: UnansweredError, number: int, began: float) -> None:
+        """Raise what a request comes to that is not repeated; return for one that is."""
+        if error.kind not in _REPEATED:
+            self._refused_in_a_row += error.kind == "rejected"
+            if self._refused_in_a_row >= _REFUSED:
+                raise ServerFailedError(error.reason) from error
+            raise error
+        if self.stopped:
+            raise StoppedError from error
+        most = _FIRST_ATTEMPTS if error.kind == "unreachable" and self._last_success is None else ATTEMPTS
+        if number >= most:
+            if self._last_success is None or self._last_success < began:
+                raise ServerFailedError(error.reason) from error
+            raise error
+
+    def _wait(self, error: UnansweredError, number: int) -> float:
+        if error.retry_after is not None:
+            return min(error.retry_after, LONGEST_WAIT)
+        return min(FIRST_WAIT * 2.0 ** (number - 1), _LONGEST_BACKOFF) + self._jitter.uniform(0, FIRST_WAIT)
+
     async def _enter(self) -> None:
         while not self.stopped:
-            pause = self._paused_until - time.monotonic()
+            pause = self._paused_until - self._now()
             if pause > 0:
                 await self.sleep(pause)
             elif self.in_flight < max(1, int(self.limit)):
@@ -145,40 +155,41 @@ class Pace:
         return True
 
     def _succeeded(self) -> None:
-        self.answered += 1
-        self._given_up = 0
-        self._limited_in_a_row = 0
+        self._last_success = self._now()
+        self._refused_in_a_row = self._limited_in_a_row = 0
         self.limit = min(float(self.most), self.limit + _RISE / self.limit)
 
     def _failed(self, error: UnansweredError, began: float) -> None:
-        if error.kind not in ("limited", "overloaded"):
+        if error.kind not in _REPEATED:
             return
         if began >= self._last_cut:
-            self._last_cut = time.monotonic()
+            self._last_cut = self._now()
             self.limit = max(1.0, self.limit * _CUT)
-        self._limited_in_a_row += 1
+        if error.kind in ("limited", "overloaded"):
+            self._limited_in_a_row += 1
         if error.retry_after is not None and self._limited_in_a_row > 1:  # not this request alone: all wait
-            until = time.monotonic() + min(error.retry_after, LONGEST_WAIT)
+            until = self._now() + min(error.retry_after, LONGEST_WAIT)
             self._paused_until = max(self._paused_until, until)
 
-    def _wait(self, state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, UnansweredError) else None
-        return self._backoff(state) if asked is None else min(asked, LONGEST_WAIT)
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
 
-    def _enough(self, state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        unreachable = isinstance(error, UnansweredError) and error.kind == "unreachable"
-        most = _FIRST_ATTEMPTS if unreachable and not self.answered else ATTEMPTS
-        if self.stopped or state.attempt_number >= most:
-            return True
-        self.retries += 1
-        return False
 
-    async def sleep(self, seconds: float) -> None:
-        """Sleep, but not past the end of the run."""
-        try:
-            await asyncio.wait_for(self._wake.wait(), seconds)
-        except TimeoutError:
-            return
-        raise StoppedError
+class Allowance:
+    """The requests and tokens a minute that a server allows a model: sends are spread evenly over the time."""
+
+    def __init__(self, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
+        self._a_request = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._a_token = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
+        self._free_at = 0.0
+
+    def wait(self, now: float, tokens: int) -> float:
+        """Take the next place for a request of so many tokens; how many seconds there are until it."""
+        start = max(now, self._free_at)
+        self._free_at = start + max(self._a_request, self._a_token * tokens)
+        return start - now
+
+    def used_more(self, tokens: int) -> None:
+        """A request used more tokens than were counted for it (fewer when negative)."""
+        self._free_at += self._a_token * tokens

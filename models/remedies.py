@@ -27,8 +27,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import orjson
-
 from models.prompts import load
 from models.request import Chain, Reply, Request, Role, Status
 from schemas.rows import write_jsonl
@@ -36,7 +34,6 @@ from schemas.rows import write_jsonl
 TRIES = 3
 
 _AGAIN = Path(__file__).parent / "wording" / "again.md"
-_SCHEMA = Path(__file__).parent / "wording" / "schema.md"
 
 Piece = TypeVar("Piece")
 
@@ -81,6 +78,24 @@ def ask(request: Request, check: Callable[[Any], str | None] | None = None, trie
     raise ValueError(f"tries must be at least 1, not {tries}")
 
 
+def ask_together(
+    requests: Sequence[Request], check: Callable[[Any], str | None] | None = None, tries: int = TRIES
+) -> Chain[list[Reply]]:
+    """``ask`` for several requests that do not wait for each other; the last reply to each, in order."""
+    chains = [ask(request, check, tries) for request in requests]
+    asked: dict[int, Request] = {place: next(chain) for place, chain in enumerate(chains)}  # type: ignore[misc]
+    done: dict[int, Reply] = {}
+    while asked:
+        replies = yield list(asked.values())
+        for place, reply in zip(list(asked), replies, strict=True):
+            try:
+                asked[place] = chains[place].send(reply)  # type: ignore[assignment]
+            except StopIteration as over:
+                done[place] = over.value
+                del asked[place]
+    return [done[place] for place in range(len(requests))]
+
+
 def _checked(reply: Reply, check: Callable[[Any], str | None] | None) -> Reply:
     if reply.status != "answered" or check is None:
         return reply
@@ -106,7 +121,7 @@ def ask_pieces(
     waiting = deque((tuple(ids[start : start + size]), "", 1) for start in range(0, len(ids), size))
     while waiting:
         wanted, reason, attempt = waiting.popleft()
-        request = make(wanted, reason)
+        request = replace(make(wanted, reason), attempt=attempt)
         reply = yield request
         kept = keep(reply, wanted) if reply.status in ("answered", "truncated") else Kept({})
         good.update((item, kept.good[item]) for item in wanted if item in kept.good)
@@ -131,15 +146,16 @@ def _next_asks(
 
 def again(request: Request, reply: Reply, attempt: int) -> Request:
     """The same question with the reason why the last reply to it could not be used."""
-    parts = [request.prompt, load(_AGAIN).render(reason=reply.reason or reply.status).prompt]
-    if reply.status == "unparsable" and request.schema is not None:
-        parts.append(schema_in_words(request.schema))
-    return replace(request, id=f"{request.id}#{attempt}", prompt="\n\n".join(parts))
-
-
-def schema_in_words(schema: Mapping[str, Any]) -> str:
-    """The paragraph that asks for a JSON answer, for models that cannot be held to a schema."""
-    return load(_SCHEMA).render(schema=orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()).prompt
+    text = request.turns[-1][1]
+    parts = [text, load(_AGAIN).render(reason=reply.reason or reply.status).prompt]
+    return replace(
+        request,
+        id=f"{request.id}#{attempt}",
+        messages=request.turns[:-1],
+        prompt="\n\n".join(parts),
+        attempt=attempt,
+        in_words=request.in_words or reply.status in ("unparsable", "invalid"),
+    )
 
 
 def failure(request: Request, reply: Reply) -> Failure:

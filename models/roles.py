@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,19 +16,67 @@ SHIPPED = Path(__file__).parent / "roles.toml"
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _BASE_PRESET = "heart"
-_LIMITS = {"sampling": bool, "schema": bool, "max_output": int, "cache_minimum": int, "bytes_per_token": float}
+_LARGEST = 10**9
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 < value < _LARGEST
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < _LARGEST
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+# The settings of a model's entry: what is good, and how that is said.
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "sampling": (lambda value: isinstance(value, bool), "true or false"),
+    "schema": (lambda value: isinstance(value, bool) or value == "probe", 'true, false or "probe"'),
+    "max_output": (_is_count, "a whole number of tokens"),
+    "cache_minimum": (_is_count, "a whole number of tokens"),
+    "bytes_per_token": (_is_number, "a number such as 3.5"),
+    "served_as": (_is_text, "the name its server knows it by"),
+    "wire": (lambda value: value in ("messages", "chat"), '"messages" or "chat"'),
+    "server": (_is_text, "an address such as http://localhost:8000"),
+    "key_env": (_is_text, "the name of the variable that holds the key"),
+    "server_identity": (_is_text, "a text that names the server whatever its address"),
+    "limit_field": (_is_text, '"max_tokens" or "max_completion_tokens"'),
+    "requests_per_minute": (_is_number, "a number above 0"),
+    "tokens_per_minute": (_is_number, "a number above 0"),
+    "extra": (lambda value: isinstance(value, dict), "a table of fields of the body"),
+}
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model by the name its server knows, and what it accepts (see ``roles.toml``); sizes in tokens."""
+    """A model by the name of its entry, what it accepts, and where it is asked (see ``roles.toml``); sizes in tokens.
+
+    ``served_as`` is the name its server knows it by. ``schema``: the server enforces a JSON Schema (True), does not
+    (False), or the first replies show it ("probe").
+    """
 
     name: str
+    served_as: str
     sampling: bool
-    schema: bool
+    schema: bool | str
     max_output: int
     cache_minimum: int
     bytes_per_token: float
+    wire: str = "messages"
+    server: str | None = None
+    key_env: str | None = None
+    server_identity: str | None = None
+    limit_field: str = "max_tokens"
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+OFFLINE = Model("offline", "offline", True, True, max_output=1, cache_minimum=1, bytes_per_token=4.0)
+"""The model of a role that is played without one: its requests compose their own answers."""
 
 
 def read_roles(preset: str | None = None, path: Path | None = None, chosen: Iterable[str] = ()) -> dict[Role, Model]:
@@ -59,8 +107,10 @@ def preset_for(benchmark: str, path: Path | None = None) -> str | None:
 
 def model_named(name: str, models: Mapping[str, Mapping[str, Any]] | None = None) -> Model:
     """A model with what it accepts; one without an entry counts as ``default``."""
+    if name == OFFLINE.name:
+        return OFFLINE
     known = _tables(None)[1] if models is None else models
-    return Model(name, **{**known["default"], **known.get(name, {})})
+    return Model(name, **{"served_as": name, **known["default"], **known.get(name, {})})
 
 
 def known_models() -> list[str]:
@@ -92,15 +142,13 @@ def _check(presets: Mapping[str, Mapping[str, Any]], models: Mapping[str, Mappin
                 raise unknown("role", role, ROLES, f"{path}, presets.{preset}")
             if not isinstance(name, str) or not name:
                 raise RequestError("malformed model name", path, field=f"presets.{preset}.{role}", expected="a text")
-    for model, limits in models.items():
-        for limit, value in limits.items():
-            if limit not in _LIMITS:
-                raise unknown("setting", limit, _LIMITS, f"{path}, models.{model}")
-            if type(value) is not _LIMITS[limit]:
-                kind = {bool: "true or false", int: "a whole number of tokens", float: "a number such as 3.5"}
-                raise RequestError(
-                    "malformed setting", path, field=f"models.{model}.{limit}", expected=kind[_LIMITS[limit]]
-                )
+    for model, settings in models.items():
+        for setting, value in settings.items():
+            if setting not in _SETTINGS:
+                raise unknown("setting", setting, _SETTINGS, f"{path}, models.{model}")
+            good, expected = _SETTINGS[setting]
+            if not good(value):
+                raise RequestError("malformed setting", path, field=f"models.{model}.{setting}", expected=expected)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

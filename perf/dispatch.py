@@ -1,7 +1,8 @@
 """2,000 requests to the rehearsal server (another process, 200 ms): our dispatch with its journal, against others.
 
 The floor is what a bare socket client needs, one request after the other on every connection: no HTTP
-library, no journal. ``sdk`` is the plain ``anthropic`` client, ``sdk_threads`` the synchronous one in threads.
+library, no journal. ``sdk`` is the plain ``anthropic`` client. ``replay`` reads 10,000 answered requests from the
+journal again, in this process and in one of its own with its start.
 
     python -m perf.dispatch
     python -m perf.dispatch --peers .peers     distilabel and DataDesigner too, from the environment there:
@@ -23,6 +24,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,6 +39,8 @@ from perf.peers import PROMPT, THREE_KB
 _MODEL = "claude-sonnet-4-6"
 _MAX_TOKENS = 1024
 _WIDTHS = (64, 256)
+_REPLAYED = 10_000
+_A_SECOND = 20_000  # replies read from the journal
 _PEERS = Path(__file__).parent / "peers.py"
 
 
@@ -102,7 +106,7 @@ def ours(concurrency: int) -> harness.Case:
     """``models.backends.run``: requests and replies in the journal, paced, parsed."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        import models.asking  # noqa: F401  # the imports are not timed
+        import models.running  # noqa: F401  # the imports are not timed
         from models.backends import BackendSettings, run
         from models.prices import read_prices
         from models.remedies import ask
@@ -127,6 +131,63 @@ def ours(concurrency: int) -> harness.Case:
         return timed
 
     return case
+
+
+def replay(apart: bool) -> harness.Case:
+    """10,000 answered requests read from a journal again; ``apart``: by a process of its own, its start included."""
+
+    def case(arguments: argparse.Namespace) -> harness.Timed:
+        os.environ.update(ANTHROPIC_BASE_URL=server("perf.dispatch:prose", 0.0), ANTHROPIC_API_KEY="k")
+        folder = tempfile.mkdtemp(dir=arguments.folder)
+        answered = sum(reply.status == "answered" for reply in run(*_replayed(folder)))
+
+        def here() -> Mapping[str, Any]:
+            began = time.perf_counter()
+            count = sum(reply.status == "answered" for reply in run(*_replayed(folder)))
+            seconds = time.perf_counter() - began
+            return {"replayed": count, "a_second": round(count / seconds), "answered_before": answered}
+
+        def there() -> Mapping[str, Any]:
+            code = f"from perf.dispatch import _replayed, run; print(len(list(run(*_replayed({folder!r})))))"
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            return {"replayed": int(done.stdout)}
+
+        return there if apart else here
+
+    return case
+
+
+def _replayed(folder: str) -> tuple[Any, Any]:
+    from models.backends import BackendSettings
+    from models.prices import read_prices
+    from models.remedies import ask
+    from models.request import Request
+    from models.roles import read_roles
+
+    journal = Path(folder) / "journal.sqlite"
+    settings = BackendSettings("messages", read_roles(), read_prices(), journal, concurrency=64, quiet=True)
+    requests = [
+        Request(f"perf/{n}", "memory", (), f"{PROMPT}{n}", "perf", "0", lambda: "", max_tokens=_MAX_TOKENS)
+        for n in range(_REPLAYED)
+    ]
+    return [functools.partial(ask, request) for request in requests], settings
+
+
+def run(starts: Any, settings: Any) -> Any:
+    """``models.backends.run``, imported when it is needed."""
+    from models.backends import run as run_models
+
+    return run_models(starts, settings)
+
+
+def waiting(seconds: float) -> harness.Case:
+    """So long, for what may take no longer."""
+
+    def timed() -> Mapping[str, Any]:
+        time.sleep(seconds)
+        return {}
+
+    return lambda arguments: timed
 
 
 def peer(name: str, concurrency: int) -> harness.Case:
@@ -166,14 +227,24 @@ def _body(number: int) -> dict[str, Any]:
 
 
 def _server(arguments: argparse.Namespace) -> str:
-    """Start the rehearsal server in another process."""
-    words = ["--latency", str(arguments.latency), "--composer", "perf.dispatch:prose", "--json", "--quiet"]
+    return server("perf.dispatch:prose", arguments.latency)
+
+
+def server(composer: str, latency: float) -> str:
+    """Start the rehearsal server in another process, which goes with this one; its address."""
+    words = ["--latency", str(latency), "--composer", composer, "--json", "--quiet"]
     out = _started([sys.executable, "-m", "models.rehearsal", *words])
     lines = b""
     while b"}" not in lines:
         lines += out.readline()
     address: str = json.loads(lines)["address"]
     return address
+
+
+def stats(address: str) -> Any:
+    """What the rehearsal server counted."""
+    with urllib.request.urlopen(f"{address}/_stats") as response:
+        return json.load(response)
 
 
 def _started(words: list[str]) -> IO[bytes]:
@@ -190,12 +261,11 @@ def prose(body: Mapping[str, Any]) -> str:
 
 
 def _figures(arguments: argparse.Namespace, address: str, done: int, concurrency: int) -> dict[str, Any]:
-    with urllib.request.urlopen(f"{address}/_stats") as response:
-        stats = json.load(response)
-    if done != arguments.requests or stats["answered"] != done:
-        raise RuntimeError(f"{done} of {arguments.requests} done, {stats['answered']} answered by the server")
+    counted = stats(address)
+    if done != arguments.requests or counted["answered"] != done:
+        raise RuntimeError(f"{done} of {arguments.requests} done, {counted['answered']} answered by the server")
     ideal = math.ceil(arguments.requests / concurrency) * arguments.latency
-    return {"answered": done, "ideal_s": round(ideal, 2), "server_cpu_s": round(stats["cpu_seconds"], 2)}
+    return {"answered": done, "ideal_s": round(ideal, 2), "server_cpu_s": round(counted["cpu_seconds"], 2)}
 
 
 def _arguments(made: argparse.ArgumentParser) -> None:
@@ -207,8 +277,7 @@ def _arguments(made: argparse.ArgumentParser) -> None:
 
 def _comparison(concurrency: int, most: float, peers: bool) -> harness.Comparison:
     cases = {"floor": floor(concurrency), "ours": ours(concurrency), "sdk": sdk(concurrency)}
-    ideal = math.ceil(2000 / concurrency) * 0.2
-    promises = [harness.Promise("ours", "floor", ideal / most)]
+    promises = [harness.Promise("ours", "floor", 1 / most)]
     if peers:
         for name in ("distilabel", "data_designer"):
             cases[name] = peer(name, concurrency)
@@ -216,8 +285,23 @@ def _comparison(concurrency: int, most: float, peers: bool) -> harness.Compariso
     return harness.Comparison(f"{concurrency} in flight", cases, base="floor", promises=tuple(promises))
 
 
+_REPLAY = harness.Comparison(
+    "replay",
+    {
+        "limit": waiting(_REPLAYED / _A_SECOND),
+        "replay": replay(False),
+        "limit_with_start": waiting(2.0),
+        "replay_with_start": replay(True),
+    },
+    base="limit",
+    promises=(
+        harness.Promise("replay", "limit", 1.0),
+        harness.Promise("replay_with_start", "limit_with_start", 1.0),
+    ),
+)
+
 if __name__ == "__main__":
     with_peers = any(word.startswith("--peers") for word in sys.argv)
-    limits = {64: 6.9, 256: 2.7}  # seconds for 2,000 requests
-    comparisons = [_comparison(width, limits[width], with_peers) for width in _WIDTHS]
+    limits = {64: 1.06, 256: 1.5}  # times the floor
+    comparisons = [*(_comparison(width, limits[width], with_peers) for width in _WIDTHS), _REPLAY]
     raise SystemExit(harness.main("perf.dispatch", comparisons, add_arguments=_arguments))

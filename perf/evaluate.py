@@ -118,10 +118,7 @@ def ours(setting: str) -> harness.Case:
     """``evaluators.protocols.choosing.ask_model``: prompts, journal, pacing, reading of replies."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        import httpcore2  # noqa: F401  # the imports are not timed, nor what the client imports late
-
-        import models.asking
-        import models.client  # noqa: F401
+        import models.running  # noqa: F401  # the imports are not timed
         from evaluators.memory.settings import Setting, retrieve
         from evaluators.protocols.choosing import How, ask_model
         from models.backends import BackendSettings
@@ -187,12 +184,14 @@ def floors(arguments: argparse.Namespace) -> harness.Timed:
     """All baselines of a run."""
     from sklearn.linear_model import LogisticRegression  # noqa: F401  # the import is not timed
 
+    from evaluators.memory.settings import Setting, retrieve
     from evaluators.protocols.baselines import all_answers
 
     bench = _bench(arguments)
+    retrieved = retrieve(bench, Setting("naive_rag"), Path(arguments.folder or tempfile.gettempdir()), None)
 
     def timed() -> Mapping[str, Any]:
-        made = all_answers(bench, 7)
+        made = all_answers(bench, 7, retrieved)
         return {"baselines": len(made), "answers": sum(len(answers or ()) for answers in made.values())}
 
     return timed

@@ -1,17 +1,19 @@
-"""Kills -9 at random instants across builds on a model: same bytes as undisturbed, nothing answered twice.
+"""Kills -9 at random instants across builds or dialogues on a model: same bytes as undisturbed, nothing answered twice.
 
-One build runs undisturbed against the rehearsal server, then further ones are killed and run again until
-they end, until there were enough kills. Compared are all files of the workspace but the journal's own. The
-server's count of answered requests has to be that of distinct requests, but for those that were in flight at
-a kill: the journal counts them as doubts.
+One build (with ``--dialogues``: twelve simulated dialogues of eight exchanges) runs undisturbed against the
+rehearsal server, then further ones are killed and run again until they end, until there were enough kills. Compared
+are all files of the workspace but the journal's own. The server's count of answered requests has to be that of
+distinct requests, but for those that were in flight at a kill: the journal counts them as doubts.
 
     python -m perf.kills
     python -m perf.kills --kills 5 --batch -- --char CHAR_04 --count 24
+    python -m perf.kills --dialogues --wire chat
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -21,25 +23,24 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from models.backends import BackendSettings, run
+from models.dialogue import Dialogue, Speaker, StopRule, dialogue
 from models.journal import read_only
+from models.prices import read_prices
+from models.request import Chain
+from models.roles import read_roles
 from schemas.command import print_json, say
 from schemas.randomness import rng_for
 
 _BUILD = ["--char", "CHAR_04", "--count", "240"]
-_SERVER = [
-    "--latency",
-    "0.05",
-    "--batch-seconds",
-    "0.5",
-    "--composer",
-    "builders.rehearsal:memories",
-    "--json",
-    "--quiet",
-]
+_SERVER = ["--latency", "0.05", "--batch-seconds", "0.5", "--json", "--quiet"]
+_COMPOSERS = {False: "builders.rehearsal:memories", True: "models.rehearsal.speakers:react"}
+_DIALOGUES, _TURNS = 12, 8
+_MOST_IN_FLIGHT = 16  # the default of --concurrency
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ class Round:
 
     @property
     def good(self) -> bool:
-        """Nothing was answered twice but what was in flight at a kill."""
-        return self.distinct == self.requests and self.answered - self.distinct <= self.doubts
+        """Nothing was answered twice but what was in flight at a kill, and in flight is at most what may be."""
+        again = self.answered - self.distinct
+        return self.distinct == self.requests and again <= self.doubts <= self.kills * _MOST_IN_FLIGHT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,12 +68,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument("--kills", type=int, default=50, metavar="N", help="kills in all (default: 50)")
     made.add_argument("--seed", type=int, default=7, metavar="N", help="seed of the instants (default: 7)")
     made.add_argument("--batch", action="store_true", help="through Message Batches")
+    made.add_argument("--dialogues", action="store_true", help="dialogues instead of a build")
+    made.add_argument("--wire", choices=("messages", "chat"), default="messages", help="of dialogues")
+    made.add_argument("--hold", metavar="DIR", help=argparse.SUPPRESS)
     made.add_argument("--json", action="store_true", help="print one JSON document")
     made.add_argument(
         "build", nargs="*", metavar="-- WORDS", help=f"of builders.memories (default: {' '.join(_BUILD)})"
     )
     parsed = made.parse_args(argv)
+    if parsed.hold:
+        return hold(Path(parsed.hold), parsed.wire)
     words = [*(parsed.build or _BUILD), *(["--batch"] if parsed.batch else [])]
+    if parsed.dialogues:
+        words = ["--dialogues", "--wire", parsed.wire]
     chance = rng_for(parsed.seed, "perf", "kills", "instants")
     undisturbed = _round(words, [])
     rounds: list[Round] = []
@@ -85,15 +94,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     kills, doubts = sum(each.kills for each in rounds), sum(each.doubts for each in rounds)
     twice = sum(each.answered - each.distinct for each in rounds)
     say(
-        f"{kills} kills in {len(rounds)} builds of {undisturbed.requests} requests: bytes"
+        f"{kills} kills in {len(rounds)} runs of {undisturbed.requests} requests: bytes"
         f" {'equal' if good else 'or counts differ'}, {twice} answered again of {doubts} in doubt"
     )
     return 0 if good else 1
 
 
+def hold(folder: Path, wire: str) -> int:
+    """Hold the dialogues and write their transcripts."""
+    roles = {role: replace(model, wire=wire) for role, model in read_roles().items()}
+    settings = BackendSettings("messages", roles, read_prices(), folder / "heart" / "journal.sqlite", quiet=True)
+    starts = [functools.partial(_talk, number) for number in range(_DIALOGUES)]
+    talks = [[(turn.speaker, turn.text) for turn in talk.turns] for talk in run(starts, settings)]
+    (folder / "talks.json").write_text(json.dumps(talks))
+    return 0
+
+
+def _talk(number: int) -> Chain[Dialogue]:
+    """One of the dialogues; no two have a request in common."""
+    user = Speaker("user", "user", lambda _: "", fixed=(f"You are Ann {number}.",), opening="Begin the conversation.")
+    subject = Speaker("assistant", "subject", lambda _: "", fixed=(f"You talk to Ann {number}.",))
+    return dialogue(f"talk/{number}", (user, subject), StopRule(_TURNS))
+
+
 def _round(words: Sequence[str], instants: Sequence[float]) -> Round:
     folder = Path(tempfile.mkdtemp(prefix="kills-"))
-    server = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *_SERVER], stdout=subprocess.PIPE)
+    serving = [*_SERVER, "--composer", _COMPOSERS["--dialogues" in words]]
+    server = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *serving], stdout=subprocess.PIPE)
     assert server.stdout
     lines = b""
     while b"}" not in lines:
@@ -134,8 +161,11 @@ def _build(folder: Path, address: str, words: Sequence[str]) -> subprocess.Popen
         str(folder),
         "--quiet",
     ]
-    environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "rehearsal"}
-    return subprocess.Popen([*command, *words], env=environment)
+    if "--dialogues" in words:
+        command = [sys.executable, "-m", "perf.kills", "--hold", str(folder)]
+    addresses = {"ANTHROPIC_BASE_URL": address, "OPENAI_BASE_URL": address}
+    keys = {"ANTHROPIC_API_KEY": "rehearsal", "OPENAI_API_KEY": "rehearsal"}
+    return subprocess.Popen([*command, *words], env={**os.environ, **addresses, **keys})
 
 
 def _journal(folder: Path) -> tuple[int, int]:

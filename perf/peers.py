@@ -72,7 +72,7 @@ def serve(latency: float) -> None:
 
     import orjson
 
-    from models.rehearsal.api import Call, Response
+    from models.rehearsal.calls import Call, Response
     from models.rehearsal.server import Connection
 
     choice = {"index": 0, "message": {"role": "assistant", "content": THREE_KB}, "finish_reason": "stop"}

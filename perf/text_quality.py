@@ -26,7 +26,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from audits.text.sentences import sentences
 from builders.life.ledgers import ledger
 from builders.memories.plan import plan, targets
 from builders.offline.memories import Writer
@@ -36,6 +35,7 @@ from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.tables import Row, term_ids
+from schemas.text.sentences import sentences
 from schemas.workspace import Workspace
 
 LIMITS = {

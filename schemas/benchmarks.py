@@ -249,9 +249,10 @@ def _column(schema: Mapping[str, Any], steps: tuple[str, ...], path: Path, field
 def _steps(names: Iterable[str], path: Path, home: Path | None) -> Iterator[str]:
     """The builder modules, each of which is a file of the package, or of the benchmark's own folder."""
     for name in names:
-        if name.endswith(".py"):
-            known = [file.name for file in sorted((home or path.parent).glob("*.py"))]
-            found = home is not None and (home / name).is_file()
+        file, _, _ = name.partition(":")
+        if file.endswith(".py"):
+            known = [each.name for each in sorted((home or path.parent).glob("*.py"))]
+            found = home is not None and (home / file).is_file()
         else:
             module = _ROOT.joinpath(*name.split("."))
             known = [".".join(file.relative_to(_ROOT).with_suffix("").parts) for file in _ROOT.glob("builders/**/*.py")]

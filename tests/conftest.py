@@ -13,8 +13,9 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
-from models.rehearsal.api import Api, Rehearsal
+from models.rehearsal.api import Api
 from models.rehearsal.server import running
+from models.rehearsal.writing import Rehearsal
 from schemas.benchmarks import benchmark
 from schemas.tables import Row, record_schema
 
@@ -63,6 +64,8 @@ def rehearse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Api]]:
             address, api = servers.enter_context(running(Rehearsal(**behaviour)))
             monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-tests")
+            monkeypatch.setenv("OPENAI_BASE_URL", address)
+            monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-tests")
             return api
 
         yield start

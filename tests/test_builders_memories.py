@@ -19,7 +19,8 @@ from audits import audit
 from builders import personas
 from builders.life.ledgers import ledger
 from builders.memories import step as memories
-from builders.memories.plan import apportion, plan
+from builders.memories.plan import plan
+from builders.memories.quotas import apportion
 from builders.personas import load_characters
 from schemas.benchmarks import benchmark
 from schemas.tables import vocabulary

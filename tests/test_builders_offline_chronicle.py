@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from builder_samples import HEART
 
-from audits.text.sentences import sentences
 from builders.life.ledgers import ledger
 from builders.memories.plan import plan, targets
 from builders.offline.draft import LONGEST, SHORTEST
@@ -15,6 +14,7 @@ from builders.offline.uses import Uses
 from builders.personas import load_characters
 from perf.text_quality import measure, residue
 from schemas.randomness import rng_for
+from schemas.text.sentences import sentences
 
 CHARACTER = load_characters()[3]
 LEDGER = ledger(CHARACTER, HEART)

@@ -1,6 +1,8 @@
 """Steps: loaded from a benchmark's list or a folder, run in a possible order, every mistake named in one line."""
 
+import orjson
 import pytest
+from benchmark_samples import BENCHMARK, write_benchmark
 from builder_samples import run_in
 
 from builders.__main__ import _run_step, main
@@ -173,3 +175,54 @@ def test_a_file_is_written_once_and_again_only_when_its_inputs_change(tmp_path):
     assert (actions, len(made)) == (["built", "up to date", "built"], 2)
     space.write("exclusions", [{"character_id": "CHAR_02", "scenario_id": "SCN_ADOLESCENCE_1"}])
     assert current_outcome(space, "exclusions", "all", "b", False).action == "kept"
+
+
+STEPS = """
+from builders.pipeline.run import Done, Option, Run
+from builders.pipeline.staleness import inputs_digest, write_if_stale
+
+DAYS = Option("--days", "meals a pet", default=2, read=int, metavar="N")
+OPTIONS = (DAYS,)
+NAMES = ("Mog", "Rex")
+
+
+def pets(run: Run) -> Done:
+    rows = [{"pet_id": n, "name": name, "kind": "cat"} for n, name in enumerate(NAMES, 1)]
+    return Done([write_if_stale(run.space, "pets", inputs_digest(run.space, ()), lambda: rows, run.fresh)])
+
+
+def meals(run: Run) -> Done:
+    done = []
+    for pet in run.space.rows("pets"):
+        rng = run.streams.rng("meals", str(pet["pet_id"]))
+        days = range(1, DAYS.of(run) + 1)
+        rows = [{"pet_id": pet["pet_id"], "day": day, "food": rng.choice(("fish", "bones"))} for day in days]
+        digest = inputs_digest(run.space, ("pets",), days=DAYS.of(run), seed=run.seed)
+        done.append(write_if_stale(run.space, "meals", digest, lambda: rows, run.fresh, str(pet["pet_id"])))
+    return Done(done)
+"""
+
+
+def test_a_benchmark_of_ones_own_is_built_from_its_folder(tmp_path, capsys):
+    steps_of_the_folder = '\n[build]\nsteps = ["mine.py:pets", "mine.py:meals"]\n'
+    home = write_benchmark(tmp_path / "pets", benchmark=BENCHMARK + steps_of_the_folder)
+    (home / "mine.py").write_text(STEPS, "utf-8")
+    words = ["run", str(home), "--workspace", str(tmp_path / "build"), "--days", "3", "--json"]
+
+    def actions():
+        capsys.readouterr()
+        assert main(words) == 0
+        outcomes = orjson.loads(capsys.readouterr().out)["outcomes"]
+        return [(each["table"], each["file"], each["action"]) for each in outcomes]
+
+    assert actions() == [("pets", "all", "built"), ("meals", "1", "built"), ("meals", "2", "built")]
+    assert {action for *_, action in actions()} == {"up to date"}
+    space = Workspace(tmp_path / "build", str(home))
+    assert len(list(space.rows("meals"))) == 6
+    assert space.recipe()["command"] == ["builders", "run", str(home), "--seed", "7", "--days", "3"]
+    (home / "mine.py").write_text(STEPS.replace('"Rex"', '"Tom"'), "utf-8")
+    assert {action for *_, action in actions()} == {"built"}
+    (home / "mine.py").write_text(STEPS.replace("run.fresh)", "run.late)"), "utf-8")
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert "step 'mine.py:pets' failed" in err and "has no attribute 'late'" in err and err.count("\n") == 1

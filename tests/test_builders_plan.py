@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.ids import memory_id
-from builders.memories.plan import AGES, PRESETS, apportion, plan, quotas, targets, tier_table, weights
+from builders.memories.plan import AGES, PRESETS, plan, targets, weights
+from builders.memories.quotas import apportion, quotas, tier_table
 from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from schemas.errors import RequestError

@@ -169,8 +169,62 @@ def test_the_nearest_baseline_takes_the_option_that_was_remembered(tmp_path):
         own["content_full"] = right
     frozen_once(tmp_path, SPEC, tables)
     out = tmp_path / "result.json"
-    evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:random", "--quiet", "--out", out)
+    words = ["--model", "offline:random", "--quiet", "--out", out]
+    evaluate(tmp_path, "choice", "--setting", "full", *words)
     assert result_at(out)["figures"]["baselines"]["nearest"]["rate"] == 1
+    evaluate(tmp_path, "choice", "--setting", "vanilla", *words)
+    assert result_at(out)["figures"]["baselines"]["nearest"] is None, "a model without memories has no such floor"
+
+
+def test_a_floor_reads_what_the_model_reads_and_no_more(tmp_path):
+    frozen_once(tmp_path, SPEC, wide_tables())
+    out = tmp_path / "r.json"
+    for setting in ("recent", "oracle", "full"):
+        words = ["--setting", setting, "--quiet", "--out", out, "--model", "offline:reader"]
+        evaluate(tmp_path, "choice", *words)
+        figures = result_at(out)["figures"]
+        assert figures["baselines"]["reader"] == figures["overall"]
+
+
+def test_recall_tells_failing_to_remember_from_failing_to_reason(tmp_path):
+    small_release(tmp_path)
+    recall = {}
+    for setting in ("oracle", "full", "recent"):
+        out = tmp_path / f"{setting}.json"
+        words = ["--setting", setting, *(["--k", "1"] if setting == "recent" else []), "--quiet", "--out", out]
+        assert evaluate(tmp_path, "choice", *words, "--model", "offline:random") == 0
+        recall[setting] = result_at(out)["figures"]["recall"]
+    assert recall["oracle"] == recall["full"] == 1.0 and recall["recent"] < 1
+
+
+def test_a_release_without_activations_has_no_oracle(tmp_path, capsys):
+    small_release(tmp_path, lambda tables: tables["activations"].clear())
+    assert evaluate(tmp_path, "choice", "--setting", "oracle", "--model", "offline:random") == 2
+    assert "no activations in heart@0.1.0" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small")
+def test_letters_and_characters_are_counted_whatever_was_answered(tmp_path, rehearse):
+    rehearse(compose=lambda body: answer("B"))
+    out = tmp_path / "result.json"
+    words = ["--setting", "recent", "--model", MODEL, "--quiet", "--out", out]
+    evaluate(tmp_path, "choice", *words, "--orders", 2)
+    figures = result_at(out)["figures"]
+    assert figures["letters"] == {"A": 0, "B": 8, "C": 0, "D": 0}
+    orders = figures["orders"]
+    mean = sum(one["rate"] for one in orders["accuracy"]) / 2
+    assert figures["overall"]["rate"] == pytest.approx(mean) and orders["all"]["hits"] == 0
+    assert sum(one["items"] for one in figures["by_pole"].values()) == 4
+
+
+@pytest.mark.usefixtures("small")
+def test_too_few_scored_replies_give_no_headline(tmp_path, rehearse, capsys):
+    replies = iter([answer("A"), "I would rather not.", "No.", "No."])
+    rehearse(compose=lambda body: next(replies))
+    out = tmp_path / "result.json"
+    assert evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--out", out) == 1
+    assert result_at(out)["figures"]["headline"] is False
+    assert "no accuracy, too few replies could be scored" in capsys.readouterr().err
 
 
 def test_memories_of_the_future_change_nothing_that_is_retrieved(tmp_path):
@@ -198,7 +252,7 @@ def test_memories_of_the_future_change_nothing_that_is_retrieved(tmp_path):
         (["--setting", "recent", "--model", "offline:redaer"], "Did you mean: offline:reader"),
         (["--setting", "recent", "--model", "offline:random", "--k", "4000"], "--k 4000 is more than there is"),
         (["--setting", "vanilla", "--model", "offline:reader"], "reads memories"),
-        (["--setting", "vanilla", "--model", "offline:random", "--k", "3"], "--k without memories"),
+        (["--setting", "vanilla", "--model", "offline:random", "--k", "3"], "--k for --setting vanilla"),
         (["--setting", "naive_rag", "--model", "offline:random", "--embedder", "word2vec"], "unknown embedder"),
     ],
 )

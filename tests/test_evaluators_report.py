@@ -1,7 +1,10 @@
 """The page, opened in a headless Chromium: what is drawn is what was measured."""
 
+import base64
+import gzip
 import re
 
+import orjson
 import pytest
 from evaluator_samples import SPEC, browser, evaluate, result_at, wide_tables
 from release_samples import PROVENANCE, frozen_once
@@ -99,6 +102,7 @@ def test_bars_of_a_life_are_as_high_as_its_memories_are_many(chrome, reported):
 def test_a_question_opens_by_keyboard_and_shows_texts_as_they_are(chrome, reported):
     page, results = reported
     chrome.open(page)
+    chrome.run("return showQuestions()")
     assert chrome.run("return document.querySelectorAll('#list details').length") == len(results[0]["items"])
     chrome.run("document.querySelector('#list summary').focus()")
     chrome.press("\ue007")
@@ -117,6 +121,7 @@ def test_a_question_opens_by_keyboard_and_shows_texts_as_they_are(chrome, report
 def test_filters_leave_what_they_say(chrome, reported):
     page, results = reported
     chrome.open(page)
+    chrome.run("return showQuestions()")
     chrome.run(
         """const form = document.getElementById('filter'); form.elements.who.value = 'CHAR_02';
         form.elements.outcome.value = 'none'; form.dispatchEvent(new Event('input'))"""
@@ -153,6 +158,22 @@ def test_results_of_different_content_are_never_put_in_one_page(tmp_path, report
     assert not (tmp_path / "r.html").exists()
     assert evaluate(tmp_path, "report", other, "--out", tmp_path / "r.html") == 2
     assert "results of another release" in capsys.readouterr().err
+
+
+def questions_of(page):
+    """What the page's script unpacks."""
+    packed = re.search(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page.read_text("utf-8"))[1]
+    return orjson.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_the_questions_are_one_block_that_no_text_can_end(reported):
+    page, results = reported
+    found = questions_of(page)
+    assert {q["id"] for q in found["questions"]} == {item["question_id"] for item in results[0]["items"]}
+    by_id = {q["id"]: q for q in found["questions"]}
+    assert all(len(run["memories"]) == len(run["scores"]) for q in by_id.values() for run in q["runs"])
+    assert any(NASTY in scenario["text"] for scenario in found["scenarios"].values())
+    assert "onerror" not in page.read_text("utf-8")
 
 
 def head_of(page):

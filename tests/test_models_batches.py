@@ -5,12 +5,12 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from test_models_messages import keys, query, single, stories
+from test_models_running import keys, query, single, stories
 from test_models_storms import compose, pieces, whole
 
 from models.backends import BackendSettings, run
-from models.bookkeeping import accounts
 from models.journal import read_only
+from models.journal.accounts import accounts
 from models.prices import read_prices
 from models.rehearsal.faults import Fault, Faults
 from models.roles import read_roles
@@ -20,7 +20,7 @@ from schemas.errors import MachineError, RequestError
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):
     monkeypatch.setattr("models.pacing.FIRST_WAIT", 0.01)
-    monkeypatch.setattr("models.batches._FIRST_POLL", 0.01)
+    monkeypatch.setattr("models.batches.calls._FIRST_POLL", 0.01)
 
 
 @pytest.fixture
@@ -60,10 +60,10 @@ def test_replies_of_batches_cost_half(rehearse, settings):
 
 def test_a_batch_is_split_at_the_apis_limits(rehearse, settings, monkeypatch):
     rehearse()
-    monkeypatch.setattr("models.batches.MOST_REQUESTS", 4)
+    monkeypatch.setattr("models.batches.rounds.MOST_REQUESTS", 4)
     assert len(list(run(single(10), settings))) == 10
     assert len(batches(settings)) == 3
-    monkeypatch.setattr("models.batches.MOST_BYTES", 1)
+    monkeypatch.setattr("models.batches.rounds.MOST_BYTES", 1)
     assert len(list(run(single(13), settings))) == 13
     assert len(batches(settings)) == 6
 

@@ -1,57 +1,23 @@
-"""The journal: it survives kills, full disks and newer versions, and says what it holds."""
+"""The journal: replies are there in the next run, doubts are counted, damage is told and survived."""
 
 import asyncio
-import contextlib
-import os
-import pty
-import random
 import resource
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from pathlib import Path
 
-import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from journal_samples import ROOT, answered, asked, both, query, write
 
-from models.__main__ import main
-from models.journal import Answered, Asked, opened, read_only
-from models.rehearsal.api import Rehearsal
-from models.rehearsal.server import running
-from models.request import Usage
+from models.dialogue import Speaker, StopRule, dialogue
+from models.journal import opened, read_only, recovery
+from models.journal.commands import main
+from models.request import Reply
+from models.roles import model_named
+from models.wire.questions import question
 from schemas.errors import MachineError, RequestError
-
-ROOT = Path(__file__).parents[1]
-PROGRAM = ROOT / "tests" / "cases" / "stories_on_a_model.py"
-
-
-def asked(number, **more):
-    body = {"model": "m", "max_tokens": 9, "system": [{"type": "text", "text": "rules"}], "messages": [number]}
-    key = number.to_bytes(32)
-    return Asked(key, orjson.dumps(body), f"a/{number}", "memory", "m", "http://x", 0, "p", "d", 40, 9)
-
-
-def answered(number, text="yes"):
-    message = orjson.dumps({"content": [{"type": "text", "text": text}], "number": number})
-    return Answered(number.to_bytes(32), message, Usage(1, 2, 3, 4), True, "req_1")
-
-
-def write(path, *works, concurrency=4):
-    async def everything(journal):
-        await asyncio.gather(*(work(journal) for work in works))
-
-    with opened(path, concurrency) as journal:
-        asyncio.run(everything(journal))
-
-
-def both(number, **more):
-    async def work(journal):
-        await journal.ask([asked(number)])
-        await journal.answer(answered(number, **more))
-
-    return work
 
 
 @pytest.fixture
@@ -59,45 +25,106 @@ def path(tmp_path):
     return tmp_path / "heart" / "journal.sqlite"
 
 
+def replayed(path, number):
+    with opened(path, 1) as journal:
+        return journal.replay(asked(number).key)
+
+
 def test_what_was_answered_is_there_byte_for_byte_in_the_next_run(path):
     write(path, *(both(number) for number in range(50)))
     with opened(path, 4) as journal:
         for number in range(50):
-            assert journal.replay(number.to_bytes(32)) == answered(number).message
-        assert journal.replay((99).to_bytes(32)) is None
+            assert journal.replay(asked(number).key) == answered(number).message
+        assert journal.replay(asked(99).key) is None
 
 
-def test_fixed_parts_are_kept_once(path):
+def test_parts_of_prompts_are_stored_once(path):
     write(path, *(both(number) for number in range(20)))
-    assert _query(path, "SELECT count(*) FROM fixed") == [(1,)]
+    assert query(path, "SELECT role, count(*) FROM parts GROUP BY role") == [("system", 1), ("user", 20)]
 
 
-def test_a_request_that_was_under_way_when_the_run_was_killed_counts_as_a_doubt(path):
-    write(path, lambda journal: journal.ask([asked(1)]))
-    write(path, lambda journal: journal.ask([asked(1)]))
-    assert _query(path, "SELECT doubts, in_flight FROM requests") == [(1, 1)]
+def test_a_dialogue_of_n_turns_takes_n_parts_for_each_side_not_n_squared(path):
+    write(path, *(asking(number) for number in requests_of_a_dialogue(40)))
+    ((parts, size),) = query(path, "SELECT count(*), sum(length(text)) FROM parts")
+    assert parts <= 2 * 80
+    ((requests, shown),) = query(path, "SELECT count(*), max(most_tokens) FROM requests")
+    assert requests == 80 and size < 8 * shown
+
+
+def requests_of_a_dialogue(turns):
+    user = Speaker("user", "user", lambda _: "", fixed=("You are Ann.",), opening="Begin.")
+    chain = dialogue("d", (user, Speaker("assistant", "subject", lambda _: "")), StopRule(turns))
+    asked_so_far = [next(chain)]
+    try:
+        while True:
+            asked_so_far.append(chain.send(Reply("answered", f"Words of turn {len(asked_so_far)}. " * 9)))
+    except StopIteration:
+        return asked_so_far
+
+
+def asking(request):
+    from models.asking import asked_of
+
+    model = model_named("m")
+
+    async def work(journal):
+        await journal.ask([asked_of(request, model, question(request, model, "x"), "x")])
+
+    return work
+
+
+async def killed(journal):
+    """A run that has recorded two requests and is sending one of them."""
+    await journal.ask([asked(1), asked(2)])
+    journal.sending.enter(asked(1).key)
+
+
+def test_only_a_request_that_was_being_sent_when_the_run_was_killed_counts_as_a_doubt(path):
+    write(path, killed)
+    write(path)
+    counts = {number: (doubts, pending) for number, doubts, pending in query(path, DOUBTS)}
+    assert counts == {"a/1": (1, 0), "a/2": (0, 0)}
+
+
+DOUBTS = "SELECT id, doubts, pending FROM requests"
+
+
+@pytest.mark.parametrize("what", ["lost", "of another start of the machine"])
+def test_where_it_is_not_known_what_was_being_sent_every_recorded_request_counts(path, what):
+    write(path, killed)
+    beside = path.with_name(f".{path.name}.sending")
+    if what == "lost":
+        beside.unlink()
+    else:
+        beside.write_bytes(b"another-start".ljust(64, b"\0"))
+    write(path)
+    assert [doubts for _, doubts, _ in query(path, DOUBTS)] == [1, 1]
 
 
 def test_a_request_that_was_given_up_does_not(path):
     async def gave_up(journal):
         await journal.ask([asked(1)])
-        await journal.give_up((1).to_bytes(32), "500")
+        await journal.unanswered(asked(1).key, "500", doubt=False, over=True)
 
     write(path, gave_up)
     write(path, lambda journal: journal.ask([asked(1)]))
-    assert _query(path, "SELECT doubts FROM requests") == [(0,)]
+    assert query(path, "SELECT doubts, sent FROM requests") == [(0, 1)]
 
 
-def test_a_journal_from_a_newer_version_is_left_alone_with_the_mend(path):
+@pytest.mark.parametrize(("version", "words"), [(99, "a newer"), (1, "an older")])
+def test_a_journal_from_another_version_is_left_alone_and_what_to_do_is_said(path, version, words):
     write(path, both(1))
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
+        connection.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with pytest.raises(RequestError, match=r"newer version .* version 1, found 99\. Update") as raised, opened(path, 1):
+    with (
+        pytest.raises(RequestError, match=rf"{words} version .* version 2, found {version}\. .*ame") as raised,
+        opened(path, 1),
+    ):
         pass
     assert raised.value.exit_code == 2
     assert path.read_bytes() == before
-    with pytest.raises(RequestError, match="newer version"), read_only(path):
+    with pytest.raises(RequestError, match=f"{words} version"), read_only(path):
         pass
 
 
@@ -118,6 +145,82 @@ def test_another_programs_database_is_left_alone(path):
         pass
 
 
+def damaged(path, how):
+    """A journal of 60 replies, damaged."""
+    write(path, *(both(number, text="words " * 400) for number in range(60)))
+    raw = bytearray(path.read_bytes())
+    if how == "cut":
+        raw = raw[: len(raw) * 2 // 3]
+    elif how == "emptied":
+        raw = bytearray()
+    elif how == "page lost":
+        raw[8 * 4096 : 9 * 4096] = bytes(4096)
+    elif how == "header lost":
+        raw[:4096] = bytes(4096)
+    elif how == "tree lost":
+        with sqlite3.connect(path) as connection:
+            ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'replies'")
+        raw[(root - 1) * 4096 : root * 4096] = bytes(4096)
+    path.write_bytes(raw)
+
+
+@pytest.mark.parametrize("how", ["cut", "emptied", "page lost", "header lost", "tree lost"])
+def test_a_damaged_journal_is_told_in_one_line_and_nothing_is_asked_on_it(path, how, capsys):
+    damaged(path, how)
+    readable = len(recovery.readable(path).replies)
+    with pytest.raises(MachineError, match=f"damaged journal .* {readable} replies can be read.*recover"):
+        replayed(path, 1)
+    assert main(["journal", "export", str(path.parent / "out.jsonl"), "--journal", str(path)]) == 3
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "damaged journal" in told
+
+
+@pytest.mark.parametrize(("how", "least"), [("cut", 30), ("page lost", 55), ("header lost", 60), ("tree lost", 60)])
+def test_what_can_be_read_of_a_damaged_journal_is_saved_into_a_new_one(path, how, least):
+    damaged(path, how)
+    saved = path.with_name("saved.sqlite")
+    assert main(["journal", "recover", str(saved), "--journal", str(path), "--quiet"]) == 0
+    with opened(saved, 1) as journal:
+        kept = [number for number in range(60) if journal.replay(asked(number).key) is not None]
+        assert all(journal.replay(asked(n).key) == answered(n, "words " * 400).message for n in kept)
+    assert len(kept) >= least
+    assert query(saved, "SELECT count(*) FROM requests JOIN settings ON digest = settings")[0][0] >= least
+
+
+def test_what_is_only_in_the_log_of_a_killed_run_is_saved_too(path):
+    with opened(path, 1) as journal:
+        asyncio.run(both(1)(journal))
+        assert len(recovery.readable(path).replies) == 1
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("flipped") / "journal.sqlite"
+    write(path, *(both(number, text="words " * 200) for number in range(12)))
+    return path
+
+
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+@settings(max_examples=150)
+def test_a_flipped_bit_never_makes_another_reply_nor_a_traceback(whole, place, bit):
+    raw = bytearray(whole.read_bytes())
+    raw[int(place * len(raw))] ^= 1 << bit
+    path = whole.with_name("copy.sqlite")
+    for old in path.parent.glob("*copy*"):
+        old.unlink()
+    path.write_bytes(raw)
+    try:
+        with opened(path, 0) as journal:
+            replies = [journal.replay(asked(number).key) for number in range(12)]
+    except MachineError as error:
+        assert "damaged journal" in str(error)
+    except RequestError as error:
+        assert int(place * len(raw)) < 100 and ("version" in str(error) or "no journal" in str(error))
+    else:
+        for number, reply in enumerate(replies):
+            assert reply == answered(number, "words " * 200).message
+
+
 def test_when_the_disk_is_full_nothing_new_is_recorded_and_replies_under_way_are_kept(path):
     done = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.split() == ["refused", "kept"], done.stderr
@@ -125,7 +228,7 @@ def test_when_the_disk_is_full_nothing_new_is_recorded_and_replies_under_way_are
     write(path)
     with opened(path, 4) as journal:
         for number in range(60):
-            assert journal.replay(number.to_bytes(32)) == answered(number, "y" * 20_000).message
+            assert journal.replay(asked(number).key) == answered(number, "y" * 20_000).message
     assert not path.with_name(".journal.sqlite.reserve").exists()
 
 
@@ -134,7 +237,7 @@ FULL_DISK = """
 import asyncio, resource, sys
 from pathlib import Path
 sys.path.insert(0, "tests")
-from test_models_journal import answered, asked
+from journal_samples import answered, asked
 from models.journal import opened
 from schemas.errors import MachineError
 
@@ -164,165 +267,3 @@ def test_without_room_for_replies_nothing_is_sent(path):
             pass
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_killed_at_any_instant_a_run_goes_on_to_the_same_bytes_and_pays_nothing_twice(tmp_path):
-    chance = random.Random(7)
-    with running() as (undisturbed, _):
-        assert _program(tmp_path / "undisturbed", undisturbed).wait(60) == 0
-    with running(Rehearsal(latency=0.01)) as (address, api):
-        for most in sorted(chance.sample(range(1, 70), 2)):
-            started = _program(tmp_path / "killed", address)
-            _wait_for(started, lambda most=most: api.stats()["answered"] >= most)
-            started.kill()
-            started.wait()
-        assert _program(tmp_path / "killed", address).wait(60) == 0
-        stats = api.stats()
-    assert (tmp_path / "killed" / "said.json").read_bytes() == (tmp_path / "undisturbed" / "said.json").read_bytes()
-    ((requests, doubts),) = _query(tmp_path / "killed" / "journal.sqlite", "SELECT count(*), sum(doubts) FROM requests")
-    assert stats["distinct"] == requests == 80
-    assert stats["answered"] - stats["distinct"] <= doubts
-
-
-def test_killed_while_batches_are_under_way_a_run_collects_them_and_submits_nothing_twice(tmp_path):
-    with running(Rehearsal(batch_seconds=0.3)) as (address, api):
-        for batches in (1, 2):
-            started = _program(tmp_path, address, "--batch")
-            _wait_for(started, lambda most=batches: api.stats()["batches"] >= most)
-            started.kill()
-            started.wait()
-        assert _program(tmp_path, address, "--batch").wait(60) == 0
-        stats = api.stats()
-    assert (stats["answered"], stats["distinct"], stats["batches"]) == (80, 80, 2)
-    assert orjson.loads((tmp_path / "said.json").read_bytes())[39][1]
-
-
-def test_ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on(tmp_path):
-    with running(Rehearsal(latency=0.01)) as (address, api):
-        started = _program(tmp_path, address)
-        _wait_for(started, lambda: api.stats()["answered"] >= 5)
-        started.send_signal(signal.SIGINT)
-        assert started.wait(60) == 130
-        counted = "SELECT count(replies.key), sum(doubts) FROM requests LEFT JOIN replies USING (key)"
-        ((kept, doubts),) = _query(tmp_path / "journal.sqlite", counted)
-        assert (kept, doubts) == (api.stats()["answered"], 0)
-        assert _program(tmp_path, address).wait(60) == 0
-        assert api.stats()["answered_twice"] == 0
-
-
-def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path):
-    with running(Rehearsal(latency=600.0)) as (address, api):
-        started = _program(tmp_path, address, stderr=subprocess.PIPE)
-        _wait_for(started, lambda: api.stats()["received"] >= 4)
-        started.send_signal(signal.SIGINT)
-        assert b"finishing 4 requests in flight" in started.stderr.readline()
-        started.send_signal(signal.SIGINT)
-        assert started.wait(60) == 130
-        assert b"Traceback" not in started.stderr.read()
-    assert _query(tmp_path / "journal.sqlite", "SELECT sum(in_flight) >= 4 FROM requests") == [(1,)]
-
-
-def test_on_a_terminal_a_live_line_shows_rows_cost_and_what_is_left(tmp_path):
-    ours, theirs = pty.openpty()
-    with running(Rehearsal(latency=0.05)) as (address, _):
-        started = _program(tmp_path, address, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        with contextlib.suppress(OSError):  # the terminal ends with the process
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        assert started.wait(60) == 0
-    os.close(ours)
-    states = shown.decode().split("\r")
-    assert any("/80 rows" in state and "$" in state and "left" in state for state in states)
-    assert "80 answered" in states[-1] or "80 answered" in states[-2]
-
-
-def _program(folder, address, *words, stderr=subprocess.DEVNULL):
-    folder.mkdir(exist_ok=True)
-    environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(PROGRAM), str(folder), *words]
-    return subprocess.Popen(command, env=environment, cwd=ROOT, stderr=stderr)
-
-
-def _query(path, sql):
-    with read_only(path) as read:
-        return [tuple(row) for row in read(sql)]
-
-
-def _wait_for(process, true):
-    """Until it is true, or the process has ended."""
-    end = time.monotonic() + 60
-    while not true() and time.monotonic() < end:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.02)
-            return
-    assert true(), "nothing happened for a minute"
-
-
-def _run(capsys, *words):
-    code = main(["journal", *words])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def test_the_journal_is_listed_totalled_exported_and_pruned(path, capsys):
-    write(path, both(1), both(2), lambda journal: journal.ask([asked(3)]))
-    where = ["--workspace", str(path.parents[1]), "--json"]
-    code, out, _ = _run(capsys, "list", *where, "--state", "answered")
-    listed = orjson.loads(out)
-    assert (code, [each["id"] for each in listed["requests"]], listed["total"]) == (0, ["a/1", "a/2"], 2)
-
-    code, out, err = _run(capsys, "cost", *where)
-    cost = orjson.loads(out)
-    assert (code, cost["cost"], err) == (0, None, "")
-    assert "price unknown" in _run(capsys, "cost", *where[:-1])[2]
-    (account,) = cost["accounts"]
-    assert (account["requests"], account["answered"], account["usage"]["output_tokens"]) == (3, 2, 8)
-
-    file = path.parent / "out.jsonl"
-    code, out, _ = _run(capsys, "export", str(file), *where)
-    lines = [orjson.loads(line) for line in file.read_bytes().splitlines()]
-    assert (code, orjson.loads(out)["requests"], lines[0]["body"]) == (0, 3, orjson.loads(asked(1).body))
-    assert lines[1]["message"] == orjson.loads(answered(2).message)
-
-    code, out, _ = _run(capsys, "prune", *where, "--id", "a/[12]")
-    assert orjson.loads(out) == {"journal": str(path), "requests": 2, "answered": 2, "removed": False}
-    _run(capsys, "prune", *where, "--id", "a/[12]", "--yes")
-    _, out, _ = _run(capsys, "list", *where)
-    assert [each["id"] for each in orjson.loads(out)["requests"]] == ["a/3"]
-
-
-def test_what_failed_can_be_forgotten_so_that_the_next_run_asks_again(path, capsys):
-    write(path, both(1), both(2))
-    failed = path.parent / "failed.jsonl"
-    failed.write_bytes(orjson.dumps({"item": "MEM_1", "request": "a/2", "status": "refused"}) + b"\n")
-    _run(capsys, "prune", "--journal", str(path), "--failed", str(failed), "--yes")
-    assert _query(path, "SELECT id FROM requests") == [("a/1",)]
-
-
-def test_pruning_everything_has_to_be_said(path, capsys):
-    write(path, both(1))
-    code, _, err = _run(capsys, "prune", "--journal", str(path), "--yes")
-    assert (code, "nothing chosen" in err) == (2, True)
-
-
-def test_a_missing_journal_is_told_in_one_line(tmp_path, capsys):
-    code, out, err = _run(capsys, "cost", "--workspace", str(tmp_path))
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "missing journal" in err
-
-
-def test_prices_of_ones_own_change_the_sum(path, capsys):
-    write(path, both(1))
-    prices = path.parent / "prices.toml"
-    prices.write_text("date = 2026-01-01\n[models.m]\ninput = 1e6\ncache_write = 0\ncache_read = 0\noutput = 0\n")
-    _, out, _ = _run(capsys, "cost", "--journal", str(path), "--prices", str(prices), "--json")
-    assert orjson.loads(out)["cost"] == 1.0
-
-
-def test_the_journal_can_be_read_while_a_run_writes_it(path, capsys):
-    with opened(path, 4) as journal:
-        asyncio.run(both(1)(journal))
-        code, out, _ = _run(capsys, "list", "--journal", str(path), "--json")
-        assert (code, orjson.loads(out)["total"]) == (0, 1)

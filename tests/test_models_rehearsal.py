@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 
 from models.rehearsal.__main__ import main
 from models.rehearsal.answers import composer, invent
-from models.rehearsal.api import Api, Call, Rehearsal
+from models.rehearsal.api import Api
+from models.rehearsal.calls import Call
 from models.rehearsal.checks import batch_problem, request_problem
 from models.rehearsal.faults import ATTEMPT, WRITTEN, Fault, Faults, read_faults, spoiled
+from models.rehearsal.speakers import react
+from models.rehearsal.writing import Rehearsal
 from models.request import Request
 from models.roles import known_models, model_named
-from models.wire import reply_of, wired
+from models.wire.answers import reply_of
+from models.wire.messages import content
+from models.wire.questions import question
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.tables import record_names, record_schema
@@ -72,7 +77,7 @@ def output(schema):
         ({**GOOD, "temperature": 1.5}, 400, "range: 0..1"),
         ({**GOOD, "model": "claude-opus-5", "temperature": 0.5}, 400, "temperature: Extra inputs are not permitted"),
         ({**GOOD, "model": "claude-opus-5", "top_k": 5}, 400, "top_k: Extra inputs"),
-        ({**GOOD, "stream": True}, 400, "stream"),
+        ({**GOOD, "stream": "yes"}, 400, "stream"),
         (output({"type": "object", "properties": {}}), 400, "'additionalProperties' must be explicitly set to false"),
         (output({"type": "string", "pattern": "a+"}), 400, "property 'pattern' is not supported"),
         (output({"type": "array", "items": {"type": "integer", "minimum": 1}}), 400, "'minimum' is not supported"),
@@ -143,9 +148,9 @@ def test_a_malformed_batch_is_refused_as_a_whole(requests, said):
 
 def instance_of(schema, chance):
     request = Request("r", "memory", (), str(chance), "p", "d", compose=dict, schema=schema)
-    body = orjson.loads(wired(request, MODELS["claude-sonnet-4-6"], "x").body)
+    body = orjson.loads(question(request, MODELS["claude-sonnet-4-6"], "x").body)
     message = {"content": [{"type": "text", "text": invent(body)}], "stop_reason": "end_turn"}
-    return reply_of(request, message)
+    return reply_of(request, content(message))
 
 
 @pytest.mark.parametrize("table", record_names())
@@ -159,7 +164,7 @@ def test_answers_are_to_the_schema_with_the_limits_that_went_into_descriptions(t
 
 def test_a_schema_in_words_is_answered_too_and_anything_else_in_prose():
     request = Request("r", "memory", (), "Write.", "p", "d", compose=dict, schema={"type": "integer", "minimum": 5})
-    body = orjson.loads(wired(request, MODELS["claude-sonnet-4-6"], "x", schema=False).body)
+    body = orjson.loads(question(request, MODELS["claude-sonnet-4-6"], "x", enforces=False).body)
     assert int(invent(body)) >= 5
     assert len(invent(GOOD).split()) > 300
 
@@ -268,3 +273,60 @@ def test_a_port_that_is_taken_is_told_in_one_line(rehearse, capsys, monkeypatch)
     port = os.environ["ANTHROPIC_BASE_URL"].rpartition(":")[2]
     assert main(["--port", port]) == 3
     assert "cannot listen" in capsys.readouterr().err
+
+
+CHAT = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"model": "m"}, 400, "messages"),
+        ({**CHAT, "messages": []}, 400, "at least one"),
+        ({**CHAT, "messages": [{"role": "robot", "content": "x"}]}, 400, "messages[0].role"),
+        ({**CHAT, "system": "x"}, 400, "unknown parameter: system"),
+        ({**CHAT, "response_format": {"type": "json_schema"}}, 400, "missing schema"),
+        ({**CHAT, "max_tokens": 10**7}, 400, "max_tokens"),
+        ({**CHAT, "model": "gpt"}, 404, "does not exist"),
+    ],
+)
+def test_what_chat_completions_refuse_is_refused_in_their_form(body, status, said):
+    response = call(Api(Rehearsal()), body, path="/v1/chat/completions")
+    assert response.status == status
+    assert said in orjson.loads(response.body)["error"]["message"]
+
+
+def test_both_wires_give_the_same_text_and_count_the_same_tokens():
+    api = Api(Rehearsal(compose=lambda body: orjson.dumps(body["messages"]).decode()))
+    message = orjson.loads(call(api).body)
+    completion = orjson.loads(call(api, CHAT, path="/v1/chat/completions").body)
+    assert completion["choices"][0]["message"]["content"] == message["content"][0]["text"]
+    assert completion["usage"]["completion_tokens"] == message["usage"]["output_tokens"]
+
+
+def test_a_composer_is_chosen_by_the_model_of_the_request():
+    api = Api(Rehearsal(compose=lambda body: "any", composers={"claude-haiku-4-5": lambda body: "haiku"}))
+    texts = [orjson.loads(call(api, {**GOOD, "model": m}).body)["content"][0]["text"] for m in sorted(MODELS)[:2]]
+    assert sorted(texts) == ["any", "haiku"]
+
+
+def test_speakers_react_to_every_turn_they_are_shown_and_say_the_stop_word_when_enough_was_said():
+    talk = [{"role": "user", "content": "Tell me of the lamp. ###STOP###"}]
+    said = [react({"messages": talk})]
+    for other in ("Why?", "Which lamp?", "And the door?", "Where?", "When?", "How?", "Who?"):
+        talk = [*talk, {"role": "assistant", "content": said[-1]}, {"role": "user", "content": other}]
+        said.append(react({"messages": talk}))
+    assert len(set(said)) == len(said)
+    assert react({"messages": talk[2:]}) != said[-1]
+    assert [text.endswith("###STOP###") for text in said] == [False] * 6 + [True] * 2
+
+
+def test_what_each_fault_did_is_counted_apart_and_what_was_made_is_billable(rehearse):
+    api = Api(Rehearsal(faults=Faults([Fault("drop", 1.0, match="lost"), Fault("limited", 1.0, match="later")])))
+    for text in ("fine", "lost", "later"):
+        response = call(api, {**GOOD, "messages": [{"role": "user", "content": text}]})
+        api.sent(response, whole=not response.cut)
+    stats = api.stats()
+    assert stats["by_fault"] == {"drop": {"sent": 1}, "limited": {"sent": 1}, "none": {"answered": 1, "sent": 1}}
+    made, answered = stats["billable"]["claude-sonnet-4-6"], stats["tokens"]["claude-sonnet-4-6"]
+    assert made["output_tokens"] > answered["output_tokens"] > 0

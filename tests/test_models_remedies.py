@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.offline import drive
-from models.remedies import Kept, ask, ask_pieces, failure, write_failures
+from models.remedies import Kept, ask, ask_pieces, ask_together, failure, write_failures
 from models.request import Reply, Request
 
 REQUEST = Request("r", "memory", (), "Write.", "p", "d", compose=lambda: {"a": 1})
@@ -56,10 +56,39 @@ def test_a_reply_that_never_came_is_not_asked_for_again_by_the_chain():
     assert (reply.status, len(requests)) == ("failed", 1)
 
 
-def test_prose_instead_of_json_is_asked_for_again_with_the_schema_in_words():
+@pytest.mark.parametrize("status", ["unparsable", "invalid"])
+def test_an_answer_that_is_not_to_the_schema_is_asked_for_again_with_the_reasons_and_the_schema_in_words(status):
     request = replace(REQUEST, schema={"type": "object", "required": ["a"]})
-    _, requests = play(ask(request), [Reply("unparsable", reason="not JSON"), Reply("answered", {"a": 1})])
-    assert '{"required":["a"],"type":"object"}' in requests[1].prompt
+    _, requests = play(ask(request), [Reply(status, reason="no a"), Reply("answered", {"a": 1})])
+    assert (requests[0].in_words, requests[1].in_words) == (False, True)
+    assert "no a" in requests[1].prompt
+
+
+def test_a_third_try_for_the_same_reason_is_another_question_than_the_second():
+    _, requests = play(ask(REQUEST), [*[Reply("unparsable", reason="no")] * 2, Reply("answered", {"a": 1})])
+    assert [request.attempt for request in requests] == [1, 2, 3]
+    assert requests[1].prompt == requests[2].prompt
+
+
+def test_requests_asked_together_are_asked_again_together_until_each_is_done():
+    others = [replace(REQUEST, id=name) for name in "abc"]
+    replies, asked = play(
+        ask_together(others),
+        [
+            [Reply("answered", 1), Reply("refused", reason="x"), Reply("unparsable", reason="y")],
+            [Reply("answered", 2), Reply("unparsable", reason="z")],
+            [Reply("answered", 3)],
+        ],
+    )
+    assert [reply.answer for reply in replies] == [1, 2, 3]
+    assert [[request.id for request in each] for each in asked] == [["a", "b", "c"], ["b#2", "c#2"], ["c#3"]]
+
+
+def test_a_conversation_is_asked_again_under_its_last_turn():
+    talk = replace(REQUEST, messages=(("user", "Hi."), ("assistant", "Yes?"), ("user", "Write.")), prompt="")
+    _, requests = play(ask(talk), [Reply("refused", reason="no"), Reply("answered", {"a": 1})])
+    assert requests[1].messages == (("user", "Hi."), ("assistant", "Yes?"))
+    assert requests[1].prompt.startswith("Write.\n\n")
 
 
 def make(ids, reason):

@@ -7,8 +7,8 @@ import pytest
 from test_models_remedies import REQUEST as PLAIN
 
 from models.backends import BackendSettings, run
-from models.bookkeeping import accounts
 from models.journal import read_only
+from models.journal.accounts import accounts
 from models.prices import read_prices
 from models.rehearsal.faults import Fault, Faults
 from models.remedies import Kept, ask_pieces

@@ -1,7 +1,6 @@
 """The import rule of the house: data flows one way."""
 
 import ast
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -28,11 +27,10 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports(path: Path, *, at_import_time: bool) -> set[str]:
-    tree = ast.parse(path.read_text("utf-8"))
-    nodes = ast.walk(tree) if not at_import_time else _top_level(tree)
+def imports(path: Path) -> set[str]:
+    """All names a module imports: at the top, inside functions, and under TYPE_CHECKING."""
     names = set()
-    for node in nodes:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -40,14 +38,12 @@ def imports(path: Path, *, at_import_time: bool) -> set[str]:
     return names
 
 
-def _top_level(tree: ast.AST):
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            continue
-        yield node
-        yield from _top_level(node)
+# Modules that still import each other in a circle, each circle as a set. This list may only get shorter.
+CIRCLES = [
+    {"models.asking", "models.backends", "models.batches", "models.messages"},
+    {"models.rehearsal.api", "models.rehearsal.batches"},
+    {"releases.diff", "releases.versioning"},
+]
 
 
 @pytest.mark.parametrize("package", ALLOWED)
@@ -55,32 +51,40 @@ def test_a_package_imports_only_the_floors_below_it(package):
     for name, path in modules().items():
         if name.split(".")[0] != package:
             continue
-        used = {imported.split(".")[0] for imported in imports(path, at_import_time=False)} & (
-            ALLOWED.keys() | {"tests", "perf"}
-        )
+        used = {imported.split(".")[0] for imported in imports(path)} & (ALLOWED.keys() | {"tests", "perf"})
         assert used - {package} <= ALLOWED[package], f"{name} imports {used - {package} - ALLOWED[package]}"
 
 
-def test_no_two_modules_import_each_other_in_a_circle():
+def circles() -> list[set[str]]:
+    """The sets of modules that reach each other by imports (strongly connected components of more than one)."""
     known = modules()
-    edges = defaultdict(set)
+    edges = {}
     for name, path in known.items():
-        edges[name] = {i for i in imports(path, at_import_time=True) if i in known and i != name}
+        found = {i for i in imports(path) if i in known and i != name}
         # `from package import module` also names the package; that edge is not a need for its names.
-        edges[name] -= {e for e in edges[name] if any(other.startswith(e + ".") for other in edges[name])}
-    state: dict[str, int] = {}
+        edges[name] = {e for e in found if not any(other.startswith(e + ".") for other in found)}
+    reach = {name: _reached(name, edges) for name in known}
+    parts = {frozenset({name, *(o for o in reach[name] if name in reach[o])}) for name in known if name in reach[name]}
+    return [set(part) for part in sorted(parts, key=sorted)]
 
-    def visit(name: str, trail: tuple[str, ...]) -> None:
-        state[name] = 1
-        for target in sorted(edges[name]):
-            assert state.get(target) != 1, f"circle: {' -> '.join((*trail, name, target))}"
-            if target not in state:
-                visit(target, (*trail, name))
-        state[name] = 2
 
-    for name in sorted(known):
-        if name not in state:
-            visit(name, ())
+def _reached(start: str, edges: dict[str, set[str]]) -> set[str]:
+    found, waiting = set(), [*edges[start]]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += edges[name]
+    return found
+
+
+def test_no_two_modules_import_each_other_in_a_circle_wherever_the_import_stands():
+    new = [sorted(circle) for circle in circles() if not any(circle <= known for known in CIRCLES)]
+    assert new == []
+
+
+def test_every_circle_that_is_listed_still_exists():
+    assert [sorted(known) for known in CIRCLES if not any(circle <= known for circle in circles())] == []
 
 
 def test_the_validators_package_is_ours_and_not_the_one_of_the_same_name():

@@ -19,7 +19,7 @@ TABLES = record_names()
 KNOWN = {
     "$schema", "$id", "title", "description", "type", "properties", "required", "additionalProperties", "items", "enum",
     "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
-    "x-source", "x-vocab", "x-planned", "x-derived-from",
+    "x-source", "x-vocab", "x-planned", "x-derived-from", "examples",
 }  # fmt: skip
 
 

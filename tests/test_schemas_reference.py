@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import jsonschema
+import orjson
 import pytest
 
 from schemas.benchmarks import benchmark_names
@@ -29,6 +31,13 @@ def test_every_column_stands_in_its_table_with_its_description(table):
         (line,) = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
         assert node["description"].replace("|", "\\|") in line
         assert node["x-source"] in line
+
+
+@pytest.mark.parametrize("record", record_names())
+def test_every_table_has_a_valid_example_row(record):
+    section = reference().split(f"\n### {record}\n", 1)[1].split("\n### ", 1)[0]
+    row = orjson.loads(section.split("```json\n", 1)[1].split("\n```", 1)[0])
+    assert not list(jsonschema.Draft202012Validator(record_schema(record)).iter_errors(row))
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_head():

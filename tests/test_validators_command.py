@@ -190,7 +190,6 @@ def test_a_wrong_request_is_one_line_and_exit_code_2(capsys, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"id": "MEM_01_0001"}\n{"id": "MEM_0', "malformed JSON in mine.jsonl:2"),
         ('{"id": "é"}'.encode("latin-1"), "not UTF-8 in mine.jsonl:1"),
         ('{"id": "x"}\n'.encode("utf-16"), "not UTF-8 in mine.jsonl:1"),
         (b'\xef\xbb\xbf{"id": "x"}\n', "byte order mark in mine.jsonl:1"),
@@ -198,14 +197,12 @@ def test_a_wrong_request_is_one_line_and_exit_code_2(capsys, tmp_path, monkeypat
         (b"null\n", "not an object in mine.jsonl:1"),
         (b'{"age": NaN}\n', "malformed JSON in mine.jsonl:1"),
         (b"[" * 100_000, "malformed JSON in mine.jsonl:1"),
-        (
-            b'{"id": "MEM_01_0001"}\n\n{"id": "MEM_01_0001"}\n',
-            "duplicate id in mine.jsonl:3, row MEM_01_0001: line 1 has it too",
-        ),
+        (b"", "no rows in mine.jsonl"),
+        (b"\n \n", "no rows in mine.jsonl"),
         (b"\x00\x01\x02", "malformed JSON in mine.jsonl:1"),
     ],
 )
-def test_a_malformed_file_is_one_line_exit_code_2_and_nothing_written(capsys, tmp_path, monkeypatch, content, said):
+def test_a_file_without_rows_is_one_line_exit_code_2_and_nothing_written(capsys, tmp_path, monkeypatch, content, said):
     monkeypatch.chdir(tmp_path)
     Path("mine.jsonl").write_bytes(content)
     assert said in refused(
@@ -214,10 +211,92 @@ def test_a_malformed_file_is_one_line_exit_code_2_and_nothing_written(capsys, tm
     assert [path.name for path in tmp_path.iterdir()] == ["mine.jsonl"]
 
 
-def test_an_empty_file_has_no_rows_and_no_findings(capsys, tmp_path):
-    (tmp_path / "memories.jsonl").write_bytes(b"")
-    code, found = document(capsys, "--benchmark", "heart", "--rows", str(tmp_path / "memories.jsonl"))
-    assert (code, found["accepted"], found["rejected"]) == (0, 0, 0)
+TABLE_6 = (
+    "id", "timeline", "context", "content_summary", "content_full", "triggers", "relevance_tags", "psych_conclusion",
+    "behavior_policy", "emotion_signature",
+)  # fmt: skip
+
+
+def own(tmp_path, rows) -> tuple[str, ...]:
+    """The arguments that check these rows as memories of a user."""
+    lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
+    (tmp_path / "memories.jsonl").write_bytes(b"\n".join(lines))
+    return "--benchmark", "heart", "--rows", str(tmp_path / "memories.jsonl")
+
+
+def test_a_memory_with_the_ten_fields_of_table_6_is_a_valid_row(capsys, tmp_path, small_heart):
+    rows = [{name: row[name] for name in TABLE_6} for row in small_heart["memories"]]
+    code, found = document(capsys, *own(tmp_path, rows))
+    assert (code, found["accepted"], found["rejected"]) == (0, 12, 0)
+    assert [(f["code"], f["severity"], f["field"]) for f in found["findings"]] == [
+        ("schema.absent_column", "note", name) for name in ("domain", "ledger_refs", "provenance", "tier")
+    ]
+    ran = {each["name"] for each in found["checks"]}
+    assert {"table.timeline", "table.id_order"} <= ran  # age, stage and character follow from the ten
+    assert {(each["name"], each["why"]) for each in found["skipped"] if each["name"] != "link.dangling"} == {
+        ("table.of_another_character", "no row has ledger_refs")
+    }
+    assert "memories.stages" in found["reports"] and "memories.tiers" not in found["reports"]
+
+
+def test_what_the_ten_fields_say_is_checked(capsys, tmp_path, small_heart):
+    rows = [{name: row[name] for name in TABLE_6} for row in small_heart["memories"]]
+    rows[0]["timeline"] = "Adolescence (7)"
+    rows[1]["id"] = "memory one"
+    code, found = document(capsys, *own(tmp_path, rows))
+    placed = {(f["code"], f["line"], f["field"]) for f in found["findings"] if f["severity"] == "error"}
+    assert code == 1
+    assert placed == {("table.timeline", 1, "timeline"), ("schema.pattern", 2, "id")}
+
+
+def test_a_row_may_lack_what_others_of_the_file_have_where_only_a_builder_knows_it(capsys, tmp_path, small_heart):
+    for name in ("tier", "ledger_refs", "provenance", "stage"):
+        del small_heart["memories"][3][name]
+    code, found = document(capsys, *own(tmp_path, small_heart["memories"]))
+    assert (code, found["accepted"], found["findings"]) == (0, 12, [])
+
+
+def test_a_column_that_no_row_has_is_one_finding_and_the_rest_is_checked(capsys, tmp_path, small_heart):
+    for row in small_heart["memories"]:
+        del row["triggers"]
+    small_heart["memories"][2]["age"] = 99
+    code, found = document(capsys, *own(tmp_path, small_heart["memories"]))
+    assert code == 1
+    assert [(f["code"], f["severity"], f["field"], f["row_id"]) for f in found["findings"]] == [
+        ("schema.absent_column", "error", "triggers", ""),
+        ("schema.maximum", "error", "age", "MEM_01_0003"),
+    ]
+    assert (found["accepted"], found["rejected"]) == (0, 12)
+
+
+def test_a_bad_line_and_a_doubled_id_are_findings_and_the_rest_is_still_checked(capsys, tmp_path, small_heart):
+    first, second, third, *_ = small_heart["memories"]
+    third["age"] = 99
+    code, found = document(capsys, *own(tmp_path, [first, b'{"id": "MEM_0', second, {**first, "context": ""}, third]))
+    assert code == 1
+    assert [(f["code"], f["line"], f["row_id"]) for f in found["findings"]] == [
+        ("table.duplicate_key", 4, "MEM_01_0001"),
+        ("schema.maximum", 5, "MEM_01_0003"),
+        ("schema.line", 2, "line 2"),
+    ]
+    assert (found["accepted"], found["rejected"]) == (2, 3)
+
+
+def test_one_row_has_no_distribution(capsys, tmp_path, small_heart):
+    assert document(capsys, *own(tmp_path, small_heart["memories"][:1]))[1]["reports"] == {}
+
+
+def test_figures_and_rules_pass_over_columns_that_no_character_has(capsys, tmp_path, small_heart):
+    for row in small_heart["characters"]:
+        del row["values"], row["big_five"]
+    write_jsonl(tmp_path / "characters.jsonl", small_heart["characters"])
+    code, found = document(capsys, "--benchmark", "heart", "--rows", str(tmp_path / "characters.jsonl"))
+    assert code == 1
+    assert {(f["code"], f["field"]) for f in found["findings"]} == {
+        ("schema.absent_column", "values"),
+        ("schema.absent_column", "big_five"),
+    }
+    assert {"table.separation", "table.dominant_values"} <= {each["name"] for each in found["skipped"]}
 
 
 def test_a_truncated_file_of_the_workspace_is_one_line(capsys, workspace):

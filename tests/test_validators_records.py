@@ -27,7 +27,17 @@ from validators.records import examine, failures
 TABLES = record_names()
 
 # What says nothing about a value.
-ANNOTATIONS = {"$schema", "$id", "title", "description", "x-source", "x-vocab", "x-planned", "x-derived-from"}
+ANNOTATIONS = {
+    "$schema",
+    "$id",
+    "title",
+    "description",
+    "x-source",
+    "x-vocab",
+    "x-planned",
+    "x-derived-from",
+    "examples",
+}
 
 # What is walked, or stands together with another keyword.
 STRUCTURE = {"properties", "items"}

@@ -11,12 +11,13 @@ one is, 2 when the request is wrong.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from schemas.benchmarks import Benchmark, benchmark
 from schemas.command import DONE, FINDINGS, add_benchmark, parser, print_json, run, say
-from schemas.findings import Finding
+from schemas.findings import Finding, in_order
 from schemas.rows import read_jsonl
 from schemas.sources import Source, add_source, source
 from schemas.tables import Row
@@ -86,41 +87,53 @@ def _check_file(arguments: argparse.Namespace, chosen: Benchmark) -> int:
     from validators.checks import check
     from validators.rendering import lines
 
-    table = table_of(arguments.rows, arguments.table, chosen)
-    file = UserFile(arguments.rows, table)
+    file = UserFile(arguments.rows, table_of(arguments.rows, arguments.table, chosen))
+    table = file.table
     named = arguments.release is not None or arguments.workspace is not None
     tables = _tables(source(arguments)) if named else {}
-    tables[table.name] = file.rows()
-    report = check(chosen, tables, {table.name}, separation=arguments.separation, partial=True)
-    rejected = {finding.row_id for finding in report.errors}
+    tables[table.name] = file.rows
+    checked = check(chosen, tables, {table.name}, separation=arguments.separation, partial=True, own_rows=file.own)
+    report = replace(checked, findings=tuple(in_order([*file.findings, *checked.findings])))
+    rejected = _rejected(file, report.errors)
     if rejected and arguments.workspace is not None:
-        _keep_rejected(Workspace(arguments.workspace, chosen.spec), file, report.errors)
+        _write_rejected(Workspace(arguments.workspace, chosen.spec), file, rejected)
+    accepted, refused = len(file.lines) - len(rejected), len(rejected) + file.left_out
     if arguments.json:
         document = report.as_dict()
-        for finding in document["findings"]:
-            finding |= {"file": str(file.path), "line": file.lines.get(finding["row_id"])}
-        accepted = len(file.lines) - len(rejected)
-        print_json(document | {"file": str(file.path), "accepted": accepted, "rejected": len(rejected)})
+        for finding, record in zip(report.findings, document["findings"], strict=True):
+            record |= {"file": str(file.path), "line": _line(file, finding)}
+        print_json(document | {"file": str(file.path), "accepted": accepted, "rejected": refused})
     quiet = arguments.quiet or arguments.json
-    for line in lines(report, lambda finding: f"{file.path}:{file.lines.get(finding.row_id, '')}"):
+    for line in lines(report, lambda finding: ":".join(map(str, filter(None, (file.path, _line(file, finding)))))):
         say(line, quiet=quiet)
-    say(f"{len(file.lines) - len(rejected):,} rows are good, {len(rejected):,} are rejected", quiet=quiet)
+    say(f"{accepted:,} rows are good, {refused:,} are rejected", quiet=quiet)
     return FINDINGS if report.errors else DONE
 
 
-def _keep_rejected(workspace: Workspace, file: UserFile, errors: Sequence[Finding]) -> None:
-    """Write the rows that failed, with file, line and codes; those of other files stay."""
+def _line(file: UserFile, finding: Finding) -> int | None:
+    return file.line_of.get(finding, file.lines.get(finding.row_id))
+
+
+def _rejected(file: UserFile, errors: Sequence[Finding]) -> dict[str, set[str]]:
+    """The rows with errors, by id, and their codes; all of them where a column that is needed stands in none."""
     codes: dict[str, set[str]] = {}
     for finding in errors:
-        codes.setdefault(finding.row_id, set()).add(finding.code)
+        of_all = finding.code == "schema.absent_column"
+        for row_id in file.lines if of_all else [finding.row_id] if finding not in file.line_of else []:
+            codes.setdefault(row_id, set()).add(finding.code)
+    return codes
+
+
+def _write_rejected(workspace: Workspace, file: UserFile, codes: Mapping[str, set[str]]) -> None:
+    """Write the rows that failed, with file, line and codes; those of other files stay."""
     name, path = str(file.path), workspace.folder / "rejected" / f"{file.table.name}.jsonl"
     with workspace.lock():
-        kept = [record for record in read_jsonl(path) if record.get("file") != name] if path.is_file() else []
+        others = [record for record in read_jsonl(path) if record.get("file") != name] if path.is_file() else []
         fresh = [
             {"file": name, "line": line, "row_id": row_id, "codes": sorted(codes[row_id]), "row": row}
-            for line, row_id, row in file.those(set(codes))
+            for line, row_id, row in file.given(set(codes))
         ]
-        workspace.write_rejected(file.table.name, [*kept, *fresh])
+        workspace.write_rejected(file.table.name, [*others, *fresh])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from schemas.findings import Finding, in_order
 from schemas.tables import Row, Table
 from validators.binding import columns_by_table, tables_by_record
 from validators.links import Links, counted
+from validators.own_rows import OwnRows
 from validators.records import examine, row_name
 from validators.report import Check, Report, Skipped
 
@@ -41,18 +42,20 @@ def check(
     *,
     separation: float | None = None,
     partial: bool = False,
+    own_rows: OwnRows | None = None,
 ) -> Report:
     """Run every check on the tables given, or on those in ``only`` (the others are what they link to).
 
     Each iterable is read once. ``separation`` is the least distance of two characters (default: that of
     ``validators.rules.separation``). ``partial`` says that the tables are parts, of themselves and of the
-    benchmark: expected counts do not apply, and tables that are not given are not missed.
+    benchmark: expected counts do not apply, and tables that are not given are not missed. ``own_rows`` is what
+    the rows of the one table in ``only`` lack, where a user brings them along.
     Raises RequestError for a table that the benchmark does not have.
     """
     for name in (*tables, *(only or ())):
         benchmark.table(name)
     wanted = only if only is not None else tables if partial else benchmark.tables
-    run = _Run(benchmark, frozenset(wanted), frozenset(tables), partial, separation)
+    run = _Run(benchmark, frozenset(wanted), frozenset(tables), partial, separation, own_rows)
     for table in benchmark.tables.values():
         if table.name in tables and table.name in run.needed():
             run.read(table, tables[table.name])
@@ -96,6 +99,7 @@ class _Run:
     present: frozenset[str]
     partial: bool
     separation: float | None
+    own_rows: OwnRows | None
     seen: dict[str, int] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -143,6 +147,10 @@ class _Run:
         crossed = {name for reads in self._reads for name in reads}
         return {*self.wanted, *linked, *crossed}
 
+    def _lacking(self, table: str) -> OwnRows:
+        """What the rows of a table lack; nothing where a user did not bring them along."""
+        return self.own_rows if self.own_rows and table in self.wanted else OwnRows()
+
     def _columns(self, table: Table) -> set[str]:
         own = {column for rule in self._rules.get(table.name, ()) for column in rule.columns}
         read = {column for reads in self._reads for column in reads.get(table.name, ())}
@@ -156,7 +164,7 @@ class _Run:
         per = self._per[table.name] = {column: Counter() for column in table.rows_per or {}}
         total = failed = 0
         for chunk in _chunks(rows):
-            broken = dict(examine(table, chunk, total + 1))
+            broken = dict(examine(table, chunk, total + 1, self._lacking(table.name).may_lack))
             good = [row for index, row in enumerate(chunk) if index not in broken]
             columns.add(good)
             named_rows = [
@@ -210,8 +218,14 @@ class _Run:
         from validators.frames import breaches
 
         for name in self.seen:
-            rules, frame = self._rules[name], self._frames[name]
-            for rule, found in zip(rules, breaches(self.benchmark.table(name), frame, rules), strict=True):
+            frame, lacking, rules = self._frames[name], self._lacking(name), []
+            for rule in self._rules[name]:
+                if absent := sorted(rule.columns & lacking.absent):
+                    self.skipped.append(Skipped(rule.code, name, rule.about, f"no row has {' and '.join(absent)}"))
+                else:
+                    rules.append(rule)
+            breached = breaches(self.benchmark.table(name), frame, rules, lacking.may_lack)
+            for rule, found in zip(rules, breached, strict=True):
                 self.checks.append(Check(rule.code, name, rule.about, frame.height, len(found)))
                 self.findings += found
 
@@ -223,8 +237,10 @@ class _Run:
             crossing = each.crossing
             if each.table not in self.present:
                 continue
-            if absent := sorted(set(each.names.values()) - self.present):
-                why = f"{' and '.join(absent)} not there"
+            tables = sorted(set(each.names.values()) - self.present)
+            columns = self._absent_columns(each.names, crossing.reads)
+            if tables or columns:
+                why = f"{' and '.join(tables)} not there" if tables else f"no row has {' and '.join(columns)}"
                 self.skipped.append(Skipped(crossing.code, each.table, crossing.about, why))
                 continue
             found = crossed(crossing, each.table, self._by_record(each.names))
@@ -235,7 +251,20 @@ class _Run:
     def figures(self) -> None:
         """Figures of the tables asked for."""
         for each in self._figures:
+            reads = each.distribution.reads
+            rows = self._frames[each.names[next(iter(reads))]].height
+            if self._absent_columns(each.names, reads) or (self.own_rows and rows < 2):
+                continue  # one row has no distribution
             self.reports[each.name] = each.distribution.figures(self._by_record(each.names))
+
+    def _absent_columns(self, names: Mapping[str, str], reads: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """The columns that are read and that no row of a user has."""
+        return sorted(
+            column
+            for record, columns in reads.items()
+            for column in columns
+            if column in self._lacking(names[record]).absent
+        )
 
     def _by_record(self, names: Mapping[str, str]) -> Mapping[str, pl.DataFrame]:
         return {record: self._frames[name] for record, name in names.items()}

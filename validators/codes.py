@@ -26,6 +26,8 @@ and field. Errors make the exit code 1, warnings are only listed.
 
 _EVERYWHERE = (
     ("schema.required", "a field is missing"),
+    ("schema.line", "a line of a user's file that is no JSON object; it is left out and the rest is checked"),
+    ("schema.absent_column", "a column that no row of a user's file has; a note where rows of a user may lack it"),
     ("schema.additional_properties", "a field that the table does not have"),
     ("schema.type", "a value of another type, or null where none may be; NaN and infinity are no numbers"),
     ("schema.enum", "a term that the vocabulary does not have"),

@@ -89,7 +89,7 @@ class Columns:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Take the columns of some more rows."""
-        columns = {name: [row[name] for row in rows] for name in self._schema.names}
+        columns = {name: [row.get(name) for row in rows] for name in self._schema.names}
         self._chunks.append(pa.Table.from_pydict(columns, schema=self._schema))
 
     def frame(self) -> pl.DataFrame:
@@ -113,14 +113,19 @@ def unique_key(table: Table) -> Rule:
     )
 
 
-def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> list[list[Finding]]:
-    """The findings of each rule, in the order of the rules; of one that all rows keep, none."""
+def breaches(
+    table: Table, frame: pl.DataFrame, rules: Sequence[Rule], may_lack: frozenset[str] = frozenset()
+) -> list[list[Finding]]:
+    """The findings of each rule, in the order of the rules; of one that all rows keep, none.
+
+    A rule says nothing of a row that is without one of its columns that rows ``may_lack``.
+    """
     import pandera.polars as pandera  # slow to import, and no error path needs it
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaErrorReason, SchemaErrors
 
     # One example a check is enough: the rows come from the check's output, which costs nothing.
-    checks = [pandera.Check(_verdict(rule), name=str(i), n_failure_cases=1) for i, rule in enumerate(rules)]
+    checks = [pandera.Check(_verdict(rule, may_lack), name=str(i), n_failure_cases=1) for i, rule in enumerate(rules)]
     found: list[list[Finding]] = [[] for _ in rules]
     try:
         with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
@@ -134,9 +139,11 @@ def breaches(table: Table, frame: pl.DataFrame, rules: Sequence[Rule]) -> list[l
     return found
 
 
-def _verdict(rule: Rule) -> Callable[[Any], pl.LazyFrame]:
-    holds = rule.holds.fill_null(False).alias("holds")
-    return lambda data: data.lazyframe.select(holds)
+def _verdict(rule: Rule, may_lack: frozenset[str]) -> Callable[[Any], pl.LazyFrame]:
+    holds = rule.holds.fill_null(False)
+    for column in sorted(rule.columns & may_lack):
+        holds = holds | pl.col(column).is_null()
+    return lambda data: data.lazyframe.select(holds.alias("holds"))
 
 
 def _findings(table: str, rule: Rule, frame: pl.DataFrame, kept: pl.Series) -> list[Finding]:

@@ -59,21 +59,23 @@ def failures(table: Table, rows: Sequence[Row], first: int = 1) -> list[Finding]
     return [finding for _, found in examine(table, rows, first) for finding in found]
 
 
-def examine(table: Table, rows: Sequence[Row], first: int = 1) -> Iterator[tuple[int, list[Finding]]]:
-    """The index and the findings of every row that fails."""
-    is_valid = _validator(table.record, table.home).is_valid
+def examine(
+    table: Table, rows: Sequence[Row], first: int = 1, may_lack: frozenset[str] = frozenset()
+) -> Iterator[tuple[int, list[Finding]]]:
+    """The index and the findings of every row that fails; ``may_lack`` are columns a row may be without."""
+    is_valid = _validator(table.record, table.home, may_lack).is_valid
     for start in range(0, len(rows), _STRIDE):
         part = rows[start : start + _STRIDE]
         # The engine does not look into texts without a pattern; writing all rows at once costs little.
         writable = _writable(part)
         for index, row in enumerate(part, start):
             try:
-                filled = is_valid(row) and not any(row[field] is None for field in table.filled)
+                filled = is_valid(row) and not any(row.get(field) is None for field in table.filled)
                 if filled and (writable or _writable([row])):
                     continue
             except ValueError:  # the engine met something that is no JSON, or nested beyond reason
                 pass
-            yield index, _row_failures(table, row, row_name(table, row, first + index))
+            yield index, _row_failures(table, row, row_name(table, row, first + index), may_lack)
 
 
 def _writable(rows: Sequence[Row]) -> bool:
@@ -92,13 +94,15 @@ def row_name(table: Table, row: Row, position: int) -> str:
 
 
 @functools.cache
-def _validator(record: str, home: Path | None) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(dict(record_schema(record, home)))
+def _validator(record: str, home: Path | None, may_lack: frozenset[str]) -> jsonschema_rs.Draft202012Validator:
+    schema = record_schema(record, home)
+    required = [name for name in schema["required"] if name not in may_lack]
+    return jsonschema_rs.Draft202012Validator({**schema, "required": required})
 
 
-def _row_failures(table: Table, row: Any, row_id: str) -> list[Finding]:
+def _row_failures(table: Table, row: Any, row_id: str, may_lack: frozenset[str]) -> list[Finding]:
     try:
-        errors = _validator(table.record, table.home).iter_errors(row)
+        errors = _validator(table.record, table.home, may_lack).iter_errors(row)
         wrong = [each for error in errors for each in _readable(error, row, table.schema)]
     except ValueError as error:
         wrong = [] if any(_foreign(row)) else [("notJson", [], None, f"is no JSON: {error}")]

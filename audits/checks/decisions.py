@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from audits.checks import narration, pattern_criteria
 from audits.subjects import Subject, at_row, at_words, counted
 from audits.text.quotations import Quotations
-from audits.text.sentences import sentences
 from schemas.findings import Finding
 from schemas.tables import Row
+from schemas.text.sentences import sentences
 
 SENTENCES = 2
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from audits.text.names import given_names
 from audits.text.quotations import Quotations, Span
-from audits.text.sentences import sentences
+from schemas.text.sentences import sentences
 
 FIRST = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b")
 

@@ -20,9 +20,9 @@ from typing import Any
 
 from audits.patterns.wording import Wording
 from audits.subjects import WHOLE_TABLE, Subject, at_row, at_words, counted
-from audits.text.sentences import sentences
 from schemas.findings import Finding, Severity
 from schemas.tables import Table
+from schemas.text.sentences import sentences
 
 Leaf = tuple[str, str]
 """A dotted field name and its text."""

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from audits.text.linear_model import model
 from audits.text.normalisation import Folded, fold
 from audits.text.quotations import Quotations, Span
-from audits.text.sentences import sentences
 from audits.text.tokens import Sentence, tokenized
+from schemas.text.sentences import sentences
 
 OPENING = "\n\n"
 """What a folded text begins with, so that its first word is like that of any paragraph."""

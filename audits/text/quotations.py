@@ -1,7 +1,7 @@
 """The quotations of a text: what stands inside quotation marks, and what the narrator tells outside them.
 
 A narrator who tells what happens now may quote an aunt who says what will be known years later; so the perspective
-criteria look outside quotations only. Which marks belong together is ``audits.text.quotation_marks``.
+criteria look outside quotations only. Which marks belong together is ``schemas.text.quotation_marks``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from audits.text.quotation_marks import Span as Span
-from audits.text.quotation_marks import around as around
-from audits.text.quotation_marks import inside as inside
-from audits.text.quotation_marks import spans as spans
+from schemas.text.quotation_marks import Span as Span
+from schemas.text.quotation_marks import around as around
+from schemas.text.quotation_marks import inside as inside
+from schemas.text.quotation_marks import spans as spans
 
 
 class Quotations:

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audits.text.names import is_common, is_given_name, titles
-from audits.text.quotation_marks import Span, spans
-from audits.text.sentences import sentences
+from schemas.text.quotation_marks import Span, spans
+from schemas.text.sentences import sentences
 
 QUOTED = ">"
 """What a token inside a quotation begins with."""

@@ -94,7 +94,3 @@ def _lines(run: Run) -> list[str]:
             f" {topped:>11} {dropped:>13}"
         )
     return lines
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -6,6 +6,7 @@
 - ``heart_items``         one published HEART-BENCH item <-> one row; ``heart``: files <-> tables
 - ``heart_anomalies``     what is wrong across the tables of HEART-BENCH
 - ``personalens_items``, ``personalens``, ``personalens_anomalies``  the same for PersonaLens
+- ``persturn_items``, ``persturn``  the same for PersTurnBench
 - ``codes`` and ``codes.toml``  every finding an import can make, what it means, its source
 - ``export``              the published files again, from the tables
 

@@ -6,6 +6,7 @@ tables; every anomaly is a finding in ``findings/<table>.jsonl``.
 
     python -m builders.importers heart --from PATH
     python -m builders.importers personalens --from PATH.tar.xz
+    python -m builders.importers persturn --from PATH.zip
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from schemas import command
 from schemas.errors import unknown
 from schemas.findings import Finding, counts
 
-DATASETS = ("heart", "personalens")
+DATASETS = ("heart", "personalens", "persturn")
 
 _EXAMPLE_WIDTH = 110
 
@@ -71,6 +72,10 @@ def _module(dataset: str) -> ModuleType:
         from builders.importers import personalens
 
         return personalens
+    if dataset == "persturn":
+        from builders.importers import persturn
+
+        return persturn
     raise unknown("dataset", dataset, DATASETS)
 
 

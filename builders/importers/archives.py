@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 import os
 import re
@@ -26,25 +25,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from builders.importers.limits import MIB, Limits, Metered, check_growth, check_size, safe_name, too_large, unsafe
 from schemas.errors import RequestError
-
-MIB = 1 << 20
 
 _ARCHIVE = re.compile(r"\.(?:tar(?:\.\w+)?|tgz|txz|tbz2?|zip)$")
 
 # What the readers raise for a damaged archive.
 _UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much an archive or folder may hold; the largest dataset read here has 4,523 files and 215 MB."""
-
-    entries: int = 50_000
-    file_bytes: int = 64 * MIB
-    total_bytes: int = 512 * MIB
-    ratio: int = 200
-    ratio_from_bytes: int = 16 * MIB  # small archives of repetitive text may well pack better
 
 
 @dataclass(frozen=True)
@@ -143,7 +130,7 @@ def _of_folder(path: Path, layout: Layout, suffix: re.Pattern[str], limits: Limi
         content = _content(path, name, limits)
         total += len(content)
         if total > limits.total_bytes:
-            raise _too_much(path, f"more than {limits.total_bytes // MIB} MiB")
+            raise too_large(path, f"more than {limits.total_bytes // MIB} MiB")
         files[_below(name, root)] = content
     return Published(str(path / root), files)
 
@@ -155,7 +142,7 @@ def _walk(path: Path, limits: Limits) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         seen += len(folders) + len(files)
         if seen > limits.entries:
-            raise _too_much(path, f"more than {limits.entries} files and folders")
+            raise too_large(path, f"more than {limits.entries} files and folders")
         within = Path(folder).relative_to(path).as_posix()
         yield from (name if within == "." else f"{within}/{name}" for name in files)
 
@@ -167,7 +154,7 @@ def _content(path: Path, name: str, limits: Limits) -> bytes:
     if not file.is_file():
         raise RequestError("not a regular file", file, mend="Put the file itself there")
     if file.stat().st_size > limits.file_bytes:
-        raise _too_much(file, f"more than {limits.file_bytes // MIB} MiB")
+        raise too_large(file, f"more than {limits.file_bytes // MIB} MiB")
     return file.read_bytes()
 
 
@@ -194,18 +181,18 @@ def _members(path: Path, suffix: re.Pattern[str], limits: Limits) -> Iterator[tu
 def _tarred(
     path: Path, packed: IO[bytes], magic: bytes, suffix: re.Pattern[str], limits: Limits
 ) -> Iterator[tuple[str, bytes]]:
-    unpacked = _Metered(path, _unpacked(path, packed, magic), limits)
+    unpacked = Metered(path, _unpacked(path, packed, magic), limits)
     with tarfile.open(fileobj=unpacked, mode="r|", bufsize=MIB, tarinfo=_StrictTarInfo) as tar:
         for number, member in enumerate(tar, 1):
             if number > limits.entries:
-                raise _too_much(path, f"more than {limits.entries} members")
-            name = _safe(member.name, path)
+                raise too_large(path, f"more than {limits.entries} members")
+            name = safe_name(member.name, path)
             if member.isdir():
                 continue
             if not member.isreg() or member.issparse():
-                raise _unsafe(path, member.name, "a link, device or sparse file")
+                raise unsafe(path, member.name, "a link, device or sparse file")
             if suffix.fullmatch(name):
-                _check_size(path, name, member.size, limits)
+                check_size(path, name, member.size, limits)
                 content = tar.extractfile(member)
                 yield name, content.read() if content else b""
 
@@ -235,71 +222,24 @@ class _StrictTarInfo(tarfile.TarInfo):
             raise tarfile.ReadError(f"damaged or cut off: {error}") from None
 
 
-class _Metered(io.RawIOBase):
-    """A stream that refuses to grow beyond the limits, whatever its members claim to be."""
-
-    def __init__(self, path: Path, stream: IO[bytes], limits: Limits) -> None:
-        self.path, self.stream, self.limits = path, stream, limits
-        self.packed, self.seen = path.stat().st_size, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data = self.stream.read(size)
-        self.seen += len(data)
-        _check_growth(self.path, self.seen, self.packed, self.limits)
-        return data
-
-
 def _zipped(path: Path, packed: IO[bytes], suffix: re.Pattern[str], limits: Limits) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(packed) as archive:
         members = archive.infolist()
         if len(members) > limits.entries:
-            raise _too_much(path, f"more than {limits.entries} members")
-        _check_growth(path, sum(member.file_size for member in members), path.stat().st_size, limits)
+            raise too_large(path, f"more than {limits.entries} members")
+        check_growth(path, sum(member.file_size for member in members), path.stat().st_size, limits)
         for member in members:
-            name = _safe(member.orig_filename, path)
+            name = safe_name(member.orig_filename, path)
             mode = member.external_attr >> 16
             if member.is_dir():
                 continue
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-                raise _unsafe(path, member.filename, "a link or device")
+                raise unsafe(path, member.filename, "a link or device")
             if not suffix.fullmatch(name):
                 continue
             if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise RequestError("member neither stored nor deflated", path, expected=name, mend="Unpack it first")
-            _check_size(path, name, member.file_size, limits)
+            check_size(path, name, member.file_size, limits)
             with archive.open(member) as content:
                 # A size given, or a member that lies about its own would be inflated whole.
                 yield name, content.read(member.file_size + 1)
-
-
-def _safe(name: str, path: Path) -> str:
-    """The member's path without ``./``; raises for one that could leave the archive."""
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    if name.startswith("/") or ".." in parts or "\\" in name or "\x00" in name or re.match(r"[A-Za-z]:", name):
-        raise _unsafe(path, name, "a path that leaves the archive")
-    return "/".join(parts)
-
-
-def _check_size(path: Path, name: str, size: int, limits: Limits) -> None:
-    if size > limits.file_bytes:
-        raise _too_much(path, f"{name} has more than {limits.file_bytes // MIB} MiB")
-
-
-def _check_growth(path: Path, unpacked: int, packed: int, limits: Limits) -> None:
-    if unpacked > limits.total_bytes:
-        raise _too_much(path, f"more than {limits.total_bytes // MIB} MiB unpacked")
-    if unpacked > limits.ratio_from_bytes and unpacked > limits.ratio * packed:
-        raise _too_much(path, f"unpacks to more than {limits.ratio} times its size")
-
-
-def _too_much(where: object, what: str) -> RequestError:
-    return RequestError("too large", where, expected=what, mend="Give the dataset as its authors publish it")
-
-
-def _unsafe(path: Path, name: str, what: str) -> RequestError:
-    return RequestError(
-        "unsafe archive", path, expected=f"{name[:120]!r} is {what}", mend="Unpack it yourself and give the folder"
-    )

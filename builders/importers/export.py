@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from builders.importers import heart, personalens
+from builders.importers import heart, personalens, persturn
 from builders.importers.staging import Tables
 from schemas import command
 from schemas.errors import RequestError, unknown
@@ -29,7 +29,11 @@ from validators.records import failures
 
 Exporter = Callable[[Tables], Iterator[tuple[str, Any]]]
 
-EXPORTERS: dict[str, Exporter] = {heart.BENCHMARK: heart.export, personalens.BENCHMARK: personalens.export}
+EXPORTERS: dict[str, Exporter] = {
+    heart.BENCHMARK: heart.export,
+    personalens.BENCHMARK: personalens.export,
+    persturn.BENCHMARK: persturn.export,
+}
 
 
 def write(workspace: Workspace, target: Path) -> int:
@@ -40,7 +44,9 @@ def write(workspace: Workspace, target: Path) -> int:
     """
     if target.exists():
         raise RequestError("something is there already", target, mend="Name a folder that does not exist yet")
-    missing = [name for name in workspace.benchmark.tables if not workspace.keys(name)]
+    missing = [
+        name for name, table in workspace.benchmark.tables.items() if not (table.optional or workspace.keys(name))
+    ]
     if missing:
         raise RequestError("nothing imported", workspace.folder, expected=f"table {missing[0]}", mend="Import it first")
     tables = {name: _table(workspace, name) for name in workspace.benchmark.tables}

@@ -100,6 +100,8 @@ class Stage:
             # What follows replaces the rows one table at a time; until all are there, no recipe speaks for them.
             (workspace.folder / "recipe.json").unlink(missing_ok=True)
             for name, rows in self.rows.items():
+                if not rows and self.benchmark.table(name).optional:
+                    continue  # made from the imported tables by a builder, later
                 workspace.write(name, rows.values())
                 workspace.write_findings(name, (finding for finding in self.findings if finding.table == name))
                 if self.rejected[name]:

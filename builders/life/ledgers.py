@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from builders.ids import fact_id
 from builders.life.casts import pronoun
-from builders.life.lives import Draft, Life
+from builders.life.drafts import Draft
+from builders.life.lives import Life
 from builders.pipeline.edits import is_unedited, write_tracked
 from builders.pipeline.streams import Streams
 from schemas.tables import Row, term_ids

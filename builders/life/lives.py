@@ -8,31 +8,14 @@ sociable have more friends, the restless move more often, the occupation decides
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from builders.life.casts import Cast, lists
+from builders.life.drafts import LAST, Draft, role_of, stretches
 from schemas.tables import Row
 
-LAST = 50
-
 _SCHOOL_STARTS, _COURSE_STARTS = (6, 12), 18
-_LONGEST_ROLE = 60  # schemas/records/ledgers.schema.json
-
-
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """A fact before it has an id; ``links`` are other drafts. Ages in years, both inclusive."""
-
-    kind: str
-    role: str
-    name: str | None
-    from_age: int
-    to_age: int
-    ends_by: str | None
-    detail: str
-    links: tuple[Draft, ...] = ()
 
 
 class Life:
@@ -114,12 +97,12 @@ class Life:
     def _around(self, home: Draft) -> None:
         """Two neighbours and two places at every age of a home; they are left when the home is."""
         for track in range(2):
-            for ages in _tiles(home.from_age, home.to_age, (4, 9), self.rng):
+            for ages in stretches(home.from_age, home.to_age, (4, 9), self.rng):
                 ends = "move" if ages[1] == home.to_age else "parting"
                 name = self.cast.given() if track else self.cast.titled()
                 role = "neighbour across the landing" if track and "flat" in home.role else "neighbour"
                 self._add("neighbour", role, ages, ends, name, self._detail("neighbour"), (home,))
-            for ages in _tiles(home.from_age, home.to_age, (5, 9), self.rng):
+            for ages in stretches(home.from_age, home.to_age, (5, 9), self.rng):
                 ends = "move" if ages[1] == home.to_age else "parting"
                 self._place(ages, ends, home)
 
@@ -144,7 +127,7 @@ class Life:
                 "school", f"{stage} school", (start, end), "graduation", name, self._thing_detail("schools")
             )
             for _ in range(2):
-                for ages in _tiles(start, end, (2, 3), self.rng):
+                for ages in stretches(start, end, (2, 3), self.rng):
                     role = self.cast.one_of(f"{stage}-teacher", data[f"{stage}_teachers"])
                     self._add("teacher", role, ages, "parting", self.cast.titled(), self._detail("teacher"), (school,))
             made.append(school)
@@ -168,12 +151,12 @@ class Life:
     def _step(self, step: dict[str, Any], ages: tuple[int, int]) -> Draft:
         school = step["kind"] == "school"
         name = self.cast.filled(step["name"]) if "name" in step else None
-        role = step["role"].replace("{occupation}", _as_role(self.character["occupation"]))
+        role = step["role"].replace("{occupation}", role_of(self.character["occupation"]))
         ends = step.get("ends_by", "graduation" if school else "quitting")
         fact = self._add(step["kind"], role, ages, ends, name, self._thing_detail("schools" if school else "jobs"))
         who = "teacher" if school else "colleague"
         for track, person in enumerate(step["people"]):
-            for part in _tiles(*ages, (3, 6), self.rng):
+            for part in stretches(*ages, (3, 6), self.rng):
                 called = self.cast.titled() if school or (track == 0 and self.rng.random() < 0.5) else self.cast.given()
                 self._add(who, person, part, "parting", called, self._detail(who), (fact,))
         return fact
@@ -284,7 +267,7 @@ class Life:
     def _possessions(self) -> None:
         data = lists("things")["possessions"]
         for start in (5, 6, 8):
-            for ages in _tiles(start, LAST, (4, 8), self.rng):
+            for ages in stretches(start, LAST, (4, 8), self.rng):
                 band = "child" if ages[0] < 11 else "teen" if ages[0] < 18 else "adult"
                 role = self.cast.one_of(f"thing-{band}", data[band])
                 self._add("possession", role, ages, "loss", None, self._thing_detail("possessions"))
@@ -292,22 +275,3 @@ class Life:
         for role in traits.get(self.character["archetype"], traits["Custom"]):
             start = self.rng.randint(22, 34)
             self._add("possession", role, (start, LAST), None, None, self._thing_detail("possessions"))
-
-
-def _tiles(first: int, last: int, lengths: tuple[int, int], rng: random.Random) -> Iterator[tuple[int, int]]:
-    """Intervals that cover ``first`` to ``last`` without gap or overlap; no rest shorter than the least length."""
-    least = lengths[0]
-    start = first
-    while start <= last:
-        end = start + rng.randint(*lengths) - 1
-        if last - end < least:
-            end = last
-        yield start, end
-        start = end + 1
-
-
-def _as_role(occupation: str) -> str:
-    """``Freelance programmer`` -> ``freelance programmer``, but ``GP`` stays; one too long for a role is not named."""
-    if len(occupation) > _LONGEST_ROLE:
-        return "own line of work"
-    return occupation if occupation[:2].isupper() else occupation[:1].lower() + occupation[1:]

@@ -269,7 +269,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         document=lambda run: {"left_out": left_out(run.space)},
         lines=_lines,
     ).main(argv)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -111,7 +111,7 @@ def write(windows: Sequence[Window], settings: BackendSettings, workers: int | N
     rows = sum(len(window.plans) for window in due)
     worth = workers or min(os.cpu_count() or 1, 1 + rows // _WORTH_A_WORKER)
     offline = settings.name == "offline"
-    chains = _chains(due, worth) if offline else [[window] for window in due]
+    chains = _by_character(due) if offline else [[window] for window in due]
     starts = [functools.partial(write_windows, chain) for chain in chains]
     live = offline and not quiet and sys.stderr.isatty()  # a model's run shows more itself
     done = 0
@@ -122,17 +122,12 @@ def write(windows: Sequence[Window], settings: BackendSettings, workers: int | N
             sys.stderr.flush()
 
 
-def _chains(windows: Sequence[Window], workers: int) -> list[list[Window]]:
-    """Windows of a character as one chain, as its writer tells a life in order; as several where workers would idle."""
+def _by_character(windows: Sequence[Window]) -> list[list[Window]]:
+    """Windows by character: the offline writer tells a life in order, so a second process would tell it again."""
     by_character: dict[str, list[Window]] = {}
     for window in windows:
         by_character.setdefault(str(window.character["character_id"]), []).append(window)
-    parts = -(-workers // max(1, len(by_character)))
-    chains: list[list[Window]] = []
-    for own in by_character.values():
-        size = -(-len(own) // parts)
-        chains += [own[start : start + size] for start in range(0, len(own), size)]
-    return chains
+    return list(by_character.values())
 
 
 @dataclass(frozen=True)

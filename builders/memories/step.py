@@ -16,10 +16,10 @@ from collections.abc import Sequence
 
 from builders.memories import forecast, overview, runs
 from builders.memories.plan import PRESETS
-from builders.pipeline.command import COUNT, add_benchmark, add_options, add_selection, add_workers, run_of
+from builders.pipeline.command import COUNT, DEFAULT_BENCHMARK, add_options, add_selection, add_workers, run_of
 from builders.pipeline.run import Done, Option, Outcome, Run
 from models.backends import add_backend_arguments
-from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say
+from schemas.command import DONE, FINDINGS, MACHINE_FAILED, add_benchmark, parser, print_json, run, say
 from schemas.workspace import Workspace
 
 READS = ("characters", "ledgers")
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Write autobiographical memories for one character or all: plan, write, audit, repair.",
         "python -m builders.memories --char CHAR_04",
     )
-    add_benchmark(made)
+    add_benchmark(made, DEFAULT_BENCHMARK)
     add_selection(made)
     made.add_argument(
         "--stage", action="append", default=[], metavar="STAGE", help="a life stage; may be given again (default: all)"
@@ -118,7 +118,3 @@ def _report(parsed: argparse.Namespace, space: Workspace, written: Sequence[over
         say(f"for a person to look at: {space.folder / runs.REVIEW}", quiet=parsed.quiet)
         return FINDINGS
     return DONE
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -113,6 +113,12 @@ def scenes() -> tuple[Scene, ...]:
     return tuple(scene for path in sorted((FOLDER / "scenes").glob("*.toml")) for scene in read_scenes(path))
 
 
+@functools.cache
+def scenes_of(domain: str) -> tuple[Scene, ...]:
+    """The scenes of a domain, in the same order."""
+    return tuple(scene for scene in scenes() if scene.domain == domain)
+
+
 def read_scenes(path: Path) -> list[Scene]:
     """The scenes of one file ``<band>_<domain>*.toml``."""
     band, domain = path.stem.split("_", 1)

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from audits.text.sentences import sentences as spans
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import render, straight, tidy
@@ -20,6 +19,7 @@ from builders.offline.lines import OFTEN, Sentence
 from builders.offline.scenes import Frame
 from builders.offline.story import Outline, Piece
 from builders.offline.uses import Uses
+from schemas.text.sentences import sentences as spans
 
 # No memory is told in fewer or more characters (criterion 5, appendix B.4, with a margin).
 SHORTEST, LONGEST = 2040, 4380

@@ -181,9 +181,13 @@ def tidy(text: str) -> str:
     text = _BEFORE_STOP.sub("", text)
     if "?." in text or "!." in text or "m.." in text:
         text = _STOPS.sub("", text)
-    if "n " in text:
+    if "an " in text or "An " in text:
         text = _CONSONANT.sub(r"\1 ", text)
-    return _SILENT_H.sub(r"\1n ", _ARTICLE.sub(r"\1n ", text)) if "a " in text or "A " in text else text
+    if "a " in text or "A " in text:
+        text = _ARTICLE.sub(r"\1n ", text)
+        if "a h" in text or "A h" in text:
+            text = _SILENT_H.sub(r"\1n ", text)
+    return text
 
 
 def straight(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.memories.plan import MemoryPlan
-from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes, voice
+from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes_of, voice
 from builders.offline.cast import Cast, Member
 from builders.offline.moments import Moment, moment
 from builders.offline.uses import Uses
@@ -103,7 +103,7 @@ class Framer:
         """The scenes that a plan can be told as."""
         key = (plan.age, plan.domain, plan.tier)
         if key not in self._fitting:
-            self._fitting[key] = [scene for scene in scenes() if _fits(scene, plan, self._cast(plan.age))]
+            self._fitting[key] = [scene for scene in scenes_of(plan.domain) if _fits(scene, plan, self._cast(plan.age))]
         if not self._fitting[key]:
             raise RequestError(
                 f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
@@ -124,8 +124,7 @@ def count(frame: Frame, uses: Uses) -> None:
 
 def _fits(scene: Scene, plan: MemoryPlan, cast: Cast) -> bool:
     return (
-        scene.domain == plan.domain
-        and scene.language == language(plan.age)
+        scene.language == language(plan.age)
         and plan.tier in scene.tiers
         and scene.ages[0] <= plan.age <= scene.ages[1]
         and all(cast.can(query) for query in scene.cast.values())

@@ -166,12 +166,21 @@ class Outline:
             ranked = [lines[number] for number in self._uses.ranked(lines, self._rng)]
             start = self._skip % len(ranked) if ranked else 0
             self._left[beat] = ranked[start:] + ranked[:start]
-        free = [line for line in self._left[beat] if line not in self._used and not _names(line, crowded)]
-        good = (line for line in free if _time(line) not in times and not self._is_worn(line))
-        line = next(good, None) or next((line for line in free if _time(line) not in times), next(iter(free), None))
-        if line is not None:
-            self._used.add(line)
-        return line
+        any_line = another_time = None
+        for line in self._left[beat]:
+            if line in self._used or (crowded and _names(line, crowded)):
+                continue
+            any_line = any_line or line
+            if _time(line) in times:
+                continue
+            another_time = another_time or line
+            if not self._is_worn(line):
+                another_time = line
+                break
+        chosen = another_time or any_line
+        if chosen is not None:
+            self._used.add(chosen)
+        return chosen
 
     def _is_worn(self, line: str) -> bool:
         return any(self._uses.full(said, self._place) for said in fixed(line))
@@ -201,6 +210,7 @@ def _names(line: str, handles: Collection[str]) -> bool:
     return any(name in sentence.handles for sentence in sentences(line) for name in handles)
 
 
+@functools.cache
 def _time(line: str) -> str | None:
     return next((slot for slot in _AFTERMATH if slot in line), None)
 

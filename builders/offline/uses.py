@@ -37,7 +37,7 @@ class Uses:
     def ranked(self, keys: Sequence[Hashable], rng: random.Random) -> list[int]:
         """The places of ``keys``, the least used first; chance decides between equals."""
         stage, life = self._in_stage, self._in_life
-        worn = [(stage[key], life[key], rng.random()) for key in keys]
+        worn = [(stage.get(key, 0), life.get(key, 0), rng.random()) for key in keys]
         return sorted(range(len(keys)), key=worn.__getitem__)
 
     def of(self, key: Hashable) -> int:

@@ -18,7 +18,7 @@ from builders.pipeline.staleness import outcome_records, summary_lines
 from models.backends import BackendSettings, add_backend_arguments, backend_settings
 from models.prices import read_prices
 from models.remedies import write_failures
-from schemas.command import DONE, FINDINGS, MACHINE_FAILED, parser, print_json, run, say, whole_number
+from schemas.command import DONE, FINDINGS, MACHINE_FAILED, add_benchmark, parser, print_json, run, say, whole_number
 from schemas.workspace import Workspace
 
 COUNT = whole_number(1, 10**6)
@@ -57,7 +57,7 @@ class StepCommand:
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Parse, build and report; returns the exit code."""
         made = parser(f"builders.{self.name}", self.description, self.example)
-        add_benchmark(made)
+        add_benchmark(made, DEFAULT_BENCHMARK)
         if self.selects:
             add_selection(made)
         add_options(made, self.options)
@@ -86,16 +86,6 @@ class StepCommand:
 def exit_code(done: Done) -> int:
     """3 when answers are missing, 1 when rows were left out, 0 otherwise."""
     return MACHINE_FAILED if done.failures else FINDINGS if done.left_out else DONE
-
-
-def add_benchmark(made: argparse.ArgumentParser) -> None:
-    """Add ``--benchmark``."""
-    made.add_argument(
-        "--benchmark",
-        default=DEFAULT_BENCHMARK,
-        metavar="NAME_OR_DIR",
-        help=f"a shipped benchmark, or the folder of one of your own (default: {DEFAULT_BENCHMARK})",
-    )
 
 
 def add_selection(made: argparse.ArgumentParser) -> None:

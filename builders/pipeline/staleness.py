@@ -35,7 +35,7 @@ def inputs_digest(space: Workspace, tables: Iterable[str], **settings: Any) -> s
     Raises RequestError naming the command to run first when a table is missing.
     """
     digest = hashlib.sha256(orjson.dumps([code_digest(), settings], option=orjson.OPT_SORT_KEYS))
-    home: Path | None = getattr(space.benchmark, "home", None)
+    home = space.benchmark.home
     for path in _own_sources(home) if home else ():
         digest.update(f"\x1f{path.name}\x1f".encode() + path.read_bytes())
     for table in tables:
@@ -81,10 +81,10 @@ def write_built(space: Workspace, table: str, key: str, digest: str, rows: Seque
 
 
 def write_if_stale(
-    space: Workspace, table: str, digest: str, make: Callable[[], Sequence[Row]], fresh: bool
+    space: Workspace, table: str, digest: str, make: Callable[[], Sequence[Row]], fresh: bool, key: str = "all"
 ) -> Outcome:
-    """Build the one file of a table unless it is current."""
-    return current_outcome(space, table, "all", digest, fresh) or write_built(space, table, "all", digest, make())
+    """Build a file of a table unless it is current."""
+    return current_outcome(space, table, key, digest, fresh) or write_built(space, table, key, digest, make())
 
 
 def summary_lines(outcomes: Sequence[Outcome]) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,10 @@ from types import ModuleType
 
 import schemas
 from builders.pipeline.run import Build, Option
-from schemas.benchmarks import Benchmark
+from schemas.benchmarks import FILE, Benchmark, benchmark, benchmark_names
 from schemas.errors import RequestError, unknown
 
-_BENCHMARKS = Path(schemas.__file__).parent / "benchmarks"
+SHIPPED = Path(schemas.__file__).parent / "benchmarks"
 _FUNCTION = "build"
 
 
@@ -40,26 +39,19 @@ class Step:
         return self.name if ".py" in self.name else self.name.rpartition(".")[2]
 
 
-def source_of(benchmark: Benchmark) -> Path:
+def source_of(made: Benchmark) -> Path:
     """The TOML file that lists a benchmark's steps."""
-    home: Path | None = getattr(benchmark, "home", None)
-    return _BENCHMARKS / f"{benchmark.name}.toml" if home is None else home / "benchmark.toml"
+    return SHIPPED / f"{made.name}.toml" if made.home is None else made.home / FILE
 
 
-def steps_of(benchmark: Benchmark) -> tuple[str, ...]:
-    """The names of a benchmark's steps, in order; empty for one that is not built here."""
-    text = tomllib.loads(source_of(benchmark).read_text("utf-8"))
-    return tuple(text.get("build", {}).get("steps", ()))
-
-
-def load_steps(benchmark: Benchmark) -> list[Step]:
+def load_steps(made: Benchmark) -> list[Step]:
     """The steps of a benchmark, loaded and in a possible order.
 
     Raises RequestError for a benchmark without steps, a step that cannot be loaded, a step that stands twice, and
     a step that reads what only a later one makes.
     """
-    source = source_of(benchmark)
-    steps = [load_step(name, source) for name in steps_of(benchmark)]
+    source = source_of(made)
+    steps = [load_step(name, source) for name in made.steps]
     if not steps:
         raise RequestError(
             "no build steps",
@@ -68,7 +60,7 @@ def load_steps(benchmark: Benchmark) -> list[Step]:
             expected="a list of steps",
             mend="List some, or use the command that makes its rows: python -m builders.importers --help",
         )
-    _check_order(benchmark, steps, source)
+    _check_order(made, steps, source)
     return steps
 
 
@@ -84,12 +76,12 @@ def load_step(name: str, source: Path) -> Step:
     return Step(name, build, **declared, options=tuple(getattr(module, "OPTIONS", ())))
 
 
-def command_making(benchmark: Benchmark, table: str) -> str:
+def command_making(made: Benchmark, table: str) -> str:
     """What to run for a table that is missing: the step that makes it, or all of them."""
-    for name in steps_of(benchmark):
-        if table in load_step(name, source_of(benchmark)).makes and ".py" not in name:
+    for name in made.steps:
+        if table in load_step(name, source_of(made)).makes and ".py" not in name:
             return f"python -m {name}"
-    return f"python -m builders run {getattr(benchmark, 'spec', benchmark.name)}"
+    return f"python -m builders run {made.spec}"
 
 
 def selected_steps(steps: Sequence[Step], first: str | None, only: str | None, source: Path) -> list[Step]:
@@ -113,12 +105,8 @@ def _module(name: str, source: Path) -> ModuleType:
                 raise _broken(name, source, error) from None
         except ImportError as error:
             raise _broken(name, source, error) from None
-    known = {step for shipped in _BENCHMARKS.glob("*.toml") for step in _listed(shipped)}
+    known = {step for shipped in benchmark_names() for step in benchmark(shipped).steps}
     raise unknown("step", name, known, source)
-
-
-def _listed(path: Path) -> Sequence[str]:
-    return tuple(tomllib.loads(path.read_text("utf-8")).get("build", {}).get("steps", ()))
 
 
 def _file(path: Path, name: str, source: Path) -> ModuleType:
@@ -147,20 +135,20 @@ def _broken(name: str, source: Path, error: Exception) -> RequestError:
     )
 
 
-def _check_order(benchmark: Benchmark, steps: Sequence[Step], source: Path) -> None:
+def _check_order(made: Benchmark, steps: Sequence[Step], source: Path) -> None:
     """Raise for a step listed twice, a table that does not exist, and tables that are read before they are made."""
     makers: dict[str, Step] = {}
     for place, step in enumerate(steps):
         if step.name in [earlier.name for earlier in steps[:place]]:
             raise RequestError(f"step {step.name!r} is listed twice", source, field="build.steps")
         for table in (*step.reads, *step.makes):
-            if table not in benchmark.tables:
-                raise unknown(f"table of step {step.name}:", table, benchmark.tables, source)
+            if table not in made.tables:
+                raise unknown(f"table of step {step.name}:", table, made.tables, source)
         makers.update(dict.fromkeys(step.makes, step))
-    made: set[str] = set()
+    ready: set[str] = set()
     for step in steps:
-        made |= set(step.makes)
-        late = [table for table in step.reads if table in makers and table not in made]
+        ready |= set(step.makes)
+        late = [table for table in step.reads if table in makers and table not in ready]
         if late:
             later = makers[late[0]]
             circle = set(step.makes) & set(later.reads)

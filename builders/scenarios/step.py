@@ -191,7 +191,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         document=_coverage,
         lines=_coverage_lines,
     ).main(argv)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from evaluators.memory.embedding import Embedder
-from evaluators.protocols.bench import Bench, Memory, Question
+from evaluators.protocols.bench import Bench, Memory, Question, activated_of
 from evaluators.protocols.prompting import Excerpt
+from schemas.errors import RequestError
 from schemas.tables import Row
 
 _BLOCK = 128  # questions whose scores are in memory at once
@@ -41,6 +42,27 @@ def nearest(bench: Bench, embedder: Embedder, k: int) -> dict[str, list[Excerpt]
             best = top(scores, [memory.id for memory in eligible], k)
             found[question.id] = [excerpt(eligible[place], float(scores[place])) for place in best]
     return found
+
+
+def called_up(bench: Bench) -> dict[str, Sequence[Excerpt]]:
+    """Question -> the memories that the release says its situation calls up, oldest first.
+
+    Raises RequestError for a release that does not say."""
+    activated = activated_of(bench.release)
+    if not activated:
+        raise RequestError(
+            "no activations", bench.release.name, expected="what each situation calls up", mend="Take another setting"
+        )
+    found: dict[str, Sequence[Excerpt]] = {}
+    for question in bench.questions:
+        ids = set(activated.get((question.character_id, question.scenario_id), ()))
+        found[question.id] = [excerpt(memory) for memory in bench.eligible(question) if memory.id in ids]
+    return found
+
+
+def everything(bench: Bench) -> dict[str, Sequence[Excerpt]]:
+    """Question -> all memories up to the scenario's age, oldest first."""
+    return {question.id: [excerpt(memory) for memory in bench.eligible(question)] for question in bench.questions}
 
 
 def query(scenario: Row) -> str:

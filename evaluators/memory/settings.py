@@ -5,6 +5,11 @@ recent       the last 30 memories before the situation
 naive_rag    the 30 nearest memories
 mem0         the 150 nearest of what the package mem0ai keeps
 persona_db   the 30 best of narratives and statements, by fields the situation is about
+
+Two more tell failing to remember from failing to reason; no model could have them in earnest:
+
+oracle       the memories that the release says the situation calls up (at most 50, HEART-BENCH 3.4)
+full         all memories up to the scenario's age
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from evaluators.protocols.prompting import Excerpt
 from models.backends import BackendSettings
 from schemas.errors import RequestError
 
-SETTINGS = ("vanilla", "recent", "naive_rag", "mem0", "persona_db")
+SETTINGS = ("vanilla", "recent", "naive_rag", "mem0", "persona_db", "oracle", "full")
 DEFAULT_K = {"recent": 30, "naive_rag": 30, "mem0": 150, "persona_db": 30}
 
 
@@ -34,8 +39,13 @@ class Setting:
 
     @property
     def depth(self) -> int | None:
-        """How many memories a question gets at most; None for vanilla."""
-        return None if self.name == "vanilla" else self.k or DEFAULT_K[self.name]
+        """How many memories a question gets at most; None for vanilla, and where the release decides."""
+        return self.k or DEFAULT_K.get(self.name)
+
+    @property
+    def retrieves(self) -> bool:
+        """Whether anything of the person is remembered."""
+        return self.name != "vanilla"
 
 
 def retrieve(
@@ -46,10 +56,14 @@ def retrieve(
     Raises RequestError for a release without memories, for ``k`` larger than anybody's memories, and for
     an embedder or package that is not there.
     """
-    depth = setting.depth
-    if depth is None:
+    if not setting.retrieves:
         return {question.id: () for question in bench.questions}
     demand_memories(bench, f"--setting {setting.name}")
+    depth = setting.depth
+    if depth is None:
+        from evaluators.memory.retrieval import called_up, everything
+
+        return called_up(bench) if setting.name == "oracle" else everything(bench)
     most = max(len(own) for own in bench.memories.values())
     if setting.k is not None and setting.k > most and setting.name != "mem0":
         raise RequestError(

@@ -7,8 +7,8 @@
     nearest   the option most similar to anything remembered (TF-IDF)
     reader    the option put in the person's words rather than in other people's (``evaluators.protocols.reader``)
 
-Each can also be run as a model, ``--model offline:NAME``; then ``nearest`` and ``reader`` get what the
-setting retrieves and nothing else. Ties go to the option that the seed puts first, never to the letter A.
+``nearest`` and ``reader`` get what the setting retrieves and nothing else, as the model does. Each can also be run as a
+model, ``--model offline:NAME``. Ties go to the option that the seed puts first, never to the letter A.
 Where each decision is the answer of one question and a distractor of three, ``options`` has nothing to learn:
 all its scores are ties.
 """
@@ -31,13 +31,14 @@ Scores = Mapping[str, Sequence[float]]
 Retrieved = Mapping[str, Excerpts]
 
 
-def all_answers(bench: Bench, seed: int) -> dict[str, dict[str, str] | None]:
-    """Baseline -> question -> letter; None for those that read memories where the release has none.
+def all_answers(bench: Bench, seed: int, retrieved: Retrieved | None) -> dict[str, dict[str, str] | None]:
+    """Baseline -> question -> letter; None for those that read memories where nothing is ``retrieved`` (None).
 
-    ``nearest`` reads all memories up to the scenario's age, ``reader`` those that the situation calls up.
+    ``nearest`` and ``reader`` read what the model of the run gets to read, no more: a floor that saw more than the
+    model would not be one.
     """
-    possible = {name for name in NAMES if bench.memories or name not in READING}
-    return {name: answers(name, bench, seed) if name in possible else None for name in NAMES}
+    possible = {name for name in NAMES if retrieved is not None or name not in READING}
+    return {name: answers(name, bench, seed, retrieved) if name in possible else None for name in NAMES}
 
 
 def answers(name: str, bench: Bench, seed: int, retrieved: Retrieved | None = None) -> dict[str, str]:

@@ -102,6 +102,28 @@ def demand_memories(bench: Bench, what: str) -> None:
         )
 
 
+def poles_of(release: Release) -> dict[str, tuple[str | None, str | None]]:
+    """Character -> the trait at an extreme and its pole; for scoring, never for prompts. Empty where not released."""
+    if not release.tables.get("characters"):
+        return {}
+    rows = release.table("characters", ["character_id", "trait", "pole"]).to_pylist()
+    return {row["character_id"]: (row["trait"], row["pole"]) for row in rows}
+
+
+def activated_of(release: Release) -> dict[tuple[str, str], list[str]]:
+    """(character, scenario) -> ids of the memories that the situation calls up, as prompts show them (3.4, fine step).
+
+    Empty where the release does not say."""
+    if not release.tables.get("activations"):
+        return {}
+    rows = release.table("activations", ["character_id", "scenario_id", "step", "memories"]).to_pylist()
+    return {
+        (row["character_id"], row["scenario_id"]): [one["memory_id"] for one in row["memories"]]
+        for row in rows
+        if row["step"] == "fine"
+    }
+
+
 def diamonds_of(scenario: Mapping[str, Any]) -> str | None:
     """The dominant DIAMONDS dimension of a scenario; None where the release does not say."""
     return scenario.get("diamonds_dimension")

@@ -67,12 +67,9 @@ def run(parsed: argparse.Namespace) -> int:
     bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
     for model in models:
         _demand_readable(bench, setting, model, offline[model])
-    shared = Shared(
-        bench,
-        setting,
-        retrieve(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager)),
-        baselines.all_answers(bench, parsed.seed),
-    )
+    retrieved = retrieve(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager))
+    floors = baselines.all_answers(bench, parsed.seed, retrieved if setting.retrieves else None)
+    shared = Shared(bench, setting, retrieved, floors)
     codes, told = [], []
     for model in models:
         own = argparse.Namespace(**{**vars(parsed), "model": model})
@@ -99,11 +96,11 @@ class Shared:
 def _demand_readable(bench: Bench, setting: Setting, model: str, offline: str | None) -> None:
     if offline in baselines.READING:
         demand_memories(bench, f"--model {model}")
-        if setting.depth is None:
+        if not setting.retrieves:
             raise RequestError(
                 f"{model} reads memories",
                 expected="a setting that retrieves some",
-                mend="For example --setting naive_rag; every run reports it beside the model anyway",
+                mend="For example --setting naive_rag",
             )
 
 
@@ -116,7 +113,7 @@ def _finish(parsed: argparse.Namespace, result: Result, path: Path) -> int:
     if states["failed"]:
         say(f"error: {states['failed']} questions have no reply. Run the same command again to ask those")
         return MACHINE_FAILED
-    return FINDINGS if states["unscored"] else DONE
+    return FINDINGS if any(states[state] for state in ("unscored", "refused", "truncated")) else DONE
 
 
 def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) -> Result:
@@ -165,20 +162,20 @@ def tell(result: Result, quiet: bool) -> None:
     """A run for people: accuracy, states, floors."""
     figures, run = result["figures"], result["run"]
     states, overall, answered = figures["states"], figures["overall"], figures["answered"]
-    say(f"{run['model']}, {run['setting']}, on {result['release']['name']}: {told(overall)}", quiet=quiet)
-    if states["unscored"] or states["failed"]:
-        say(
-            f"  scored {states['scored']}, unscored {states['unscored']}, failed {states['failed']};"
-            f" of those scored {told(answered)}",
-            quiet=quiet,
-        )
+    lead = told(overall) if figures["headline"] else "no accuracy, too few replies could be scored"
+    say(f"{run['model']}, {run['setting']}, on {result['release']['name']}: {lead}", quiet=quiet)
+    if states["scored"] < figures["questions"]:
+        counted = ", ".join(f"{state} {count}" for state, count in states.items() if count)
+        say(f"  {counted}; of those scored {told(answered)}", quiet=quiet)
+    say(f"  letters chosen: {', '.join(f'{k} {n}' for k, n in figures['letters'].items())}", quiet=quiet)
     if figures["orders"]:
-        say(
-            f"  the same option in all {figures['orders']['count']} orders: {told(figures['orders']['same'])}",
-            quiet=quiet,
-        )
+        orders = figures["orders"]
+        say(f"  mean over {orders['count']} orders; right in all {told(orders['all'])}", quiet=quiet)
+        say(f"  the same option in all orders: {told(orders['same'])}", quiet=quiet)
+    if figures["recall"] is not None:
+        say(f"  of the memories that the situation calls up, {figures['recall']:.1%} were retrieved", quiet=quiet)
     for name, floor in figures["baselines"].items():
-        say(f"  {name:<10}{told(floor) if floor else 'not possible: this release has no memories'}", quiet=quiet)
+        say(f"  {name:<10}{told(floor) if floor else 'not possible: nothing is remembered'}", quiet=quiet)
     say(
         f"  chance {figures['chance']:.1%}; found with 80 % power from {figures['chance'] + figures['detectable']:.1%}",
         quiet=quiet,
@@ -189,4 +186,4 @@ def told(share: Mapping[str, Any]) -> str:
     """A share for people: rate, Wilson's interval, counts."""
     if share["rate"] is None:
         return "none"
-    return f"{share['rate']:.1%} [{share['low']:.1%}, {share['high']:.1%}] ({share['hits']} of {share['items']})"
+    return f"{share['rate']:.1%} [{share['low']:.1%}, {share['high']:.1%}] ({share['hits']:g} of {share['items']})"

@@ -1,8 +1,8 @@
 """Asking a model which option a character chose, and what became of every question.
 
 One request a question and order, all side by side through the journal; items are matched by id. A reply
-that holds the asked-for JSON counts by its schema, any other is read strictly (``parsing``); one that
-was cut off or declined is unscored, none at all failed.
+that holds the asked-for JSON counts by its schema, any other is read strictly (``parsing``); one that was declined,
+cut off or never came is told apart.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluators.protocols.bench import Bench, Question, diamonds_of
+from evaluators.protocols.bench import Bench, Question, activated_of, diamonds_of, poles_of
 from evaluators.protocols.prompting import MAX_TOKENS, Excerpt, Excerpts, choice_request, original, shown
 from evaluators.scoring.parsing import State, read_choice
 from models.backends import BackendSettings, run
@@ -55,7 +55,8 @@ def ask_model(
 
 def _one(bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int) -> Chain[Reply]:
     request: Request = choice_request(bench, question, how.setting, excerpts, order, how.max_tokens)
-    return (yield request)
+    reply: Reply = yield request
+    return reply
 
 
 def outcome(question: Question, order: int, reply: Reply) -> Outcome:
@@ -66,7 +67,7 @@ def outcome(question: Question, order: int, reply: Reply) -> Outcome:
         read = read_choice(reply.text, *shown(question, order))
         chosen, state, how, reason = read.letter, "scored" if read.letter else "unscored", read.how, read.reason
     else:
-        chosen, state, how = None, "failed" if reply.status == "failed" else "unscored", ""
+        chosen, state, how = None, reply.status, ""
         reason = f"{reply.status}: {reply.reason}" if reply.reason else reply.status
     choice = original(question, chosen, order) if chosen else None
     return Outcome(order, state, choice, how, reason, reply.text, reply.model)  # type: ignore[arg-type]
@@ -86,11 +87,17 @@ def items(
     retrieved: Mapping[str, Excerpts],
     outcomes: Mapping[str, Sequence[Outcome]],
 ) -> list[dict[str, Any]]:
-    """One record a question: what was asked, retrieved and answered, and the key; the first order counts."""
+    """One record a question: what was asked, retrieved and answered, and the key.
+
+    ``correct`` is the first order's; ``share`` the share of orders that were right, which figures are made of."""
     texts = {memory.id: memory.text for own in bench.memories.values() for memory in own}
+    poles, activated = poles_of(bench.release), activated_of(bench.release)
     made = []
     for question in bench.questions:
         first, gold = outcomes[question.id][0], keys[question.id]
+        called_up = activated.get((question.character_id, question.scenario_id))
+        found = {excerpt.memory_id for excerpt in retrieved[question.id]}
+        right = [one.choice == gold for one in outcomes[question.id]]
         made.append(
             {
                 "question_id": question.id,
@@ -103,6 +110,11 @@ def items(
                 "state": first.state,
                 "choice": first.choice,
                 "correct": first.choice == gold,
+                "share": sum(right) / len(right),
+                "trait": poles.get(question.character_id, (None, None))[0],
+                "pole": poles.get(question.character_id, (None, None))[1],
+                "activated": None if called_up is None else len(called_up),
+                "recalled": None if called_up is None else len(found.intersection(called_up)),
                 "how": first.how,
                 "reason": first.reason,
                 "reply": first.reply,

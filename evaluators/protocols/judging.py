@@ -1,36 +1,37 @@
-"""How near an imagined decision comes to the character's own: five parts, 0 to 5 each, by a model or by words.
+"""How near an imagined decision comes to the character's own: five parts, judged by a rubric, by a model or by words.
 
-The judge sees the scenario, the gold and the answer, no traits. ``offline:words`` is the floor: the share of
-words in common (F1 over stems of what carries meaning), put on the same scale. A score that is no whole
-number from 0 to 5 is unscored, never 0. The published evaluator reports the mean of the four parts of the
-narrative over 5 (CD-HL); the decision is judged too and reported apart.
+The rubric is data (``evaluators/rubrics``): the judge sees the scenario, the gold and the answer, no traits.
+``offline:words`` is the floor: words in common, put on the same scale. What is no value of the scale is unscored, never
+0. The published evaluator reports the mean of the four parts of the narrative over the scale's most (CD-HL); the
+decision is judged too and reported apart.
 """
 
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
 from typing import Any
 
-from evaluators.protocols.prompting import PROMPTS, situation
-from evaluators.scoring.statistics import share, spearman, weighted_kappa
-from models.prompts import load
-from models.request import Request
+import numpy as np
+
+from evaluators.protocols.prompting import situation
+from evaluators.rubrics.loading import Rubric, rubrics_of
+from evaluators.rubrics.offline import offline_answer
+from evaluators.scoring.agreement import agree, spearman
+from evaluators.scoring.statistics import share
+from releases import Release
 from schemas.errors import RequestError
 from schemas.tables import Row
 
 NARRATIVE = ("summary", "emotional_tone", "core_reasoning", "value_orientation")
 FIELDS = (*NARRATIVE, "final_decision")
-MOST = 5
 OFFLINE = ("words",)
 
 _COLUMNS = ("question_id", "field", "rater", "score")
-_SMALL = 4  # letters of a word that carries little
-_WORD = re.compile(r"[a-z']+")
 
 Scores = dict[str, int]
 Text = Mapping[str, str]
@@ -46,41 +47,32 @@ def answer_schema() -> dict[str, Any]:
     return _object({field: {"type": "string", "minLength": 1} for field in FIELDS})
 
 
-def judge_request(name: str, scenario: Row, gold: Text, answer: Text) -> Request:
-    """The request that has an answer judged."""
-    prompt = load(PROMPTS / "judge.md")
-    told = prompt.render(situation=situation(scenario), gold=_told(gold), imagined=_told(answer))
-    return Request(
-        id=f"{name}/judge",
-        role="judge",
-        fixed=told.fixed,
-        prompt=told.prompt,
-        prompt_id=f"{prompt.id}@{prompt.version}",
-        prompt_digest=prompt.digest,
-        compose=lambda: by_words(gold, answer),
-        schema=_object({field: {"type": "integer", "minimum": 0, "maximum": MOST} for field in FIELDS}),
-        max_tokens=256,
-        temperature=0.0,
-    )
+def rubric_for(release: Release) -> Rubric:
+    """The rubric of a release's decisions: the one that scores all five parts. Raises RequestError without one."""
+    for rubric in rubrics_of(release.name.benchmark):
+        if {part.name for part in rubric.parts} == set(FIELDS):
+            return rubric
+    raise RequestError("no rubric for decisions", release.name, expected=f"one with the scores {', '.join(FIELDS)}")
 
 
-def by_words(gold: Text, answer: Text) -> Scores:
-    """The offline judge: words in common, 0 none, 5 all."""
-    return {field: round(MOST * _overlap(gold[field], answer[field])) for field in FIELDS}
+def fields_of(scenario: Row, gold: Text, answer: Text) -> dict[str, str]:
+    """An answer and its gold as a rubric may see them: whole, and part by part."""
+    parts = {f"{kind}_{name}": one[name] for kind, one in (("gold", gold), ("imagined", answer)) for name in FIELDS}
+    return {"situation": situation(scenario), "gold": _told(gold), "imagined": _told(answer), **parts}
 
 
-def _overlap(one: str, two: str) -> float:
-    first, second = _stems(one), _stems(two)
-    common = sum((first & second).values())
-    return 2 * common / (sum(first.values()) + sum(second.values())) if common else 0.0
+def by_words(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
+    """The offline judge: words in common."""
+    return offline_answer("words", rubric, fields, {}, Random(0))
 
 
-def _stems(text: str) -> Counter[str]:
-    return Counter(word[:6] for word in _WORD.findall(text.casefold()) if len(word) >= _SMALL)
+def figures(
+    items: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping[str, Any]] | None, most: int
+) -> dict[str, Any]:
+    """Means of what was scored; ``narrative`` is the mean of four parts over ``most``.
 
-
-def figures(items: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """Means of what was scored; ``narrative`` is the mean of four parts over 5. None where nothing was."""
+    ``narrative_all`` counts an answer that the model did not give as one with nothing in common, so that declining
+    raises no score; what only the judge failed at is left out of both. None where nothing was."""
     states = Counter(item["state"] for item in items)
     scored = [item["scores"] for item in items if item["state"] == "scored"]
 
@@ -89,13 +81,21 @@ def figures(items: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping[str, A
         "states": {state: states[state] for state in ("scored", "unscored", "failed")},
         "scored": asdict(share(states["scored"], len(items))),
         "fields": {field: _mean(scored, [field]) for field in FIELDS},
-        "narrative": _narrative(scored),
+        "narrative": _narrative(scored, most),
+        "narrative_all": _narrative([_counted(item) for item in items if item["scores"] or not item["answer"]], most),
         "by_character": {
-            name: _narrative([item["scores"] for item in items if item["character_id"] == name and item["scores"]])
+            name: _narrative(
+                [item["scores"] for item in items if item["character_id"] == name and item["scores"]], most
+            )
             for name in sorted({item["character_id"] for item in items})
         },
         "people": None if ratings is None else agreement_with_people(items, ratings),
     }
+
+
+def _counted(item: Mapping[str, Any]) -> Scores:
+    """An item's scores; the lowest of the scale where the model gave no answer that could be judged."""
+    return item["scores"] or dict.fromkeys(FIELDS, 0)
 
 
 def _mean(scored: Sequence[Scores], fields: Sequence[str]) -> float | None:
@@ -103,9 +103,9 @@ def _mean(scored: Sequence[Scores], fields: Sequence[str]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
 
 
-def _narrative(scored: Sequence[Scores]) -> float | None:
+def _narrative(scored: Sequence[Scores], most: int) -> float | None:
     values = [scores[field] for scores in scored for field in NARRATIVE]
-    return round(sum(values) / len(values) / MOST, 4) if values else None
+    return round(sum(values) / len(values) / most, 4) if values else None
 
 
 def agreement_with_people(
@@ -120,22 +120,23 @@ def agreement_with_people(
     made = {}
     for field, by_question in said.items():
         people = {name: sum(scores) / len(scores) for name, scores in by_question.items()}
-        ours = [judged[name][field] for name in people]
-        theirs = list(people.values())
-        rounded = [round(value) for value in theirs]
-        apart = [abs(one - two) for one, two in zip(ours, theirs, strict=True)]
+        found = agree(
+            np.array([round(value) for value in people.values()], np.float64),
+            np.array([judged[name][field] for name in people], np.float64),
+        )
+        apart = [abs(judged[name][field] - value) for name, value in people.items()]
         made[field] = {
             "items": len(people),
             "ratings": sum(map(len, by_question.values())),
-            "kappa": weighted_kappa(ours, rounded, MOST) if people else None,
-            "spearman": spearman(ours, theirs),
+            "kappa": found.kappa,
+            "spearman": spearman([judged[name][field] for name in people], list(people.values())),
             "distance": round(sum(apart) / len(apart), 4) if apart else None,
-            "exact": sum(one == two for one, two in zip(ours, rounded, strict=True)) / len(ours) if ours else None,
+            "exact": found.exact,
         }
     return made
 
 
-def read_ratings(path: Path) -> list[dict[str, Any]]:
+def read_ratings(path: Path, rubric: Rubric) -> list[dict[str, Any]]:
     """People's ratings: CSV with ``question_id, field, rater, score``. Raises RequestError naming line and column."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
@@ -145,19 +146,20 @@ def read_ratings(path: Path) -> list[dict[str, Any]]:
                 raise RequestError(
                     "ratings without a column", path, field=", ".join(missing), expected=", ".join(_COLUMNS)
                 )
-            return [_rating(row, f"{path}:{number}") for number, row in enumerate(reader, 2)]
+            return [_rating(row, f"{path}:{number}", rubric) for number, row in enumerate(reader, 2)]
     except FileNotFoundError:
         raise RequestError("missing ratings", path, mend="Check the path") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise RequestError("malformed ratings", path, expected=f"CSV in UTF-8 ({error})") from None
 
 
-def _rating(row: Mapping[str, str], where: str) -> dict[str, Any]:
+def _rating(row: Mapping[str, str], where: str, rubric: Rubric) -> dict[str, Any]:
     if row["field"] not in FIELDS:
         raise RequestError(f"unknown field {row['field']!r}", where, expected=", ".join(FIELDS))
     score = (row["score"] or "").strip()
-    if score not in {str(number) for number in range(MOST + 1)}:
-        raise RequestError(f"bad score {score!r}", where, field="score", expected=f"a whole number from 0 to {MOST}")
+    scale = rubric.scale
+    if score not in {f"{value:g}" for value in scale.values}:
+        raise RequestError(f"bad score {score!r}", where, field="score", expected=scale.told())
     return {"question_id": row["question_id"], "field": row["field"], "rater": row["rater"], "score": int(score)}
 
 

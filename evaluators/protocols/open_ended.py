@@ -24,6 +24,8 @@ from evaluators.protocols.bench import Bench, Question, read_bench
 from evaluators.protocols.choice import run_of
 from evaluators.protocols.choosing import memory_record
 from evaluators.protocols.prompting import TEMPERATURE, Excerpts, prompt_of, render
+from evaluators.rubrics.judging import judge_request
+from evaluators.rubrics.verdicts import read_reply
 from evaluators.running import (
     add_model_arguments,
     add_release_arguments,
@@ -82,8 +84,8 @@ def run(parsed: argparse.Namespace) -> int:
     setting = setting_of(parsed)
     offline_name(parsed.model, MODELS)
     offline_name(parsed.judge, judging.OFFLINE)
-    ratings = judging.read_ratings(parsed.ratings) if parsed.ratings else None
     bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
+    ratings = judging.read_ratings(parsed.ratings, judging.rubric_for(bench.release)) if parsed.ratings else None
     _demand_known(bench, ratings or (), parsed.ratings)
     result = evaluate(bench, setting, parsed, ratings)
     path = parsed.out or default_out(
@@ -140,7 +142,10 @@ def evaluate(
     ]
     served = sorted({one.served_by for one in judged.values() if one.served_by})
     about = {**run_of(parsed, setting, "open", served), "judge": parsed.judge, "max_tokens": parsed.max_tokens or _ROOM}
-    return {**head(bench.release, "open", about), "figures": judging.figures(items, ratings), "items": items}
+    rubric = judging.rubric_for(bench.release)
+    about |= {"rubric": rubric.name, "rubric_digest": rubric.digest}
+    figures = judging.figures(items, ratings, rubric.scale.most)
+    return {**head(bench.release, "open", about), "figures": figures, "items": items}
 
 
 def _judged(
@@ -183,20 +188,25 @@ def _chain(
         reply = yield _request(bench, question, setting, excerpts, parsed.max_tokens or _ROOM)
         served = reply.model
         if reply.status != "answered":
-            return _unusable(reply, "answer", None)
+            return _unusable(reply)
         answer = reply.answer
+    rubric = judging.rubric_for(bench.release)
+    fields = judging.fields_of(bench.scenarios[question.scenario_id], gold, answer)
     if parsed.judge.startswith("offline:"):
-        return Judged("scored", "", answer, judging.by_words(gold, answer), served)
-    scenario = bench.scenarios[question.scenario_id]
-    verdict = yield judging.judge_request(_name(bench, question, setting), scenario, gold, answer)
-    if verdict.status != "answered":
-        return _unusable(verdict, "judge", answer)
-    return Judged("scored", "", answer, verdict.answer, served)
+        return Judged("scored", "", answer, judging.by_words(rubric, fields), served)
+    name = _name(bench, question, setting)
+    verdict = yield judge_request(rubric, name, fields, lambda: judging.by_words(rubric, fields))
+    found = read_reply(rubric, verdict, fields)
+    unread = [one for one in found.values() if one.state != "scored"]
+    if unread:
+        state: State = "failed" if verdict.status == "failed" else "unscored"
+        return Judged(state, f"judge: {unread[0].reason}", answer, None, verdict.model)
+    return Judged("scored", "", answer, {part: int(one.value or 0) for part, one in found.items()}, served)
 
 
-def _unusable(reply: Reply, whose: str, answer: dict[str, str] | None) -> Judged:
+def _unusable(reply: Reply) -> Judged:
     state: State = "failed" if reply.status == "failed" else "unscored"
-    return Judged(state, f"{whose} {reply.status}: {reply.reason}", answer, None, reply.model)
+    return Judged(state, f"answer {reply.status}: {reply.reason}", None, None, reply.model)
 
 
 def _other(bench: Bench, question: Question, decisions: Decisions, seed: int) -> dict[str, str]:

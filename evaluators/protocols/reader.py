@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.protocols.bench import Bench, Question
+from evaluators.protocols.bench import Bench, Question, activated_of
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _DRAWN = 10.0  # texts' worth of what all share that a share is drawn to
@@ -95,13 +95,8 @@ def _of_questions(bench: Bench, retrieved: Mapping[str, Sequence[str]]) -> Remem
 
 def _activated(bench: Bench) -> Remembered:
     """The narratives that the release's fine step of activation kept; empty where it has none."""
-    if not bench.release.tables.get("activations"):
-        return {}
     texts = {(who, memory.id): memory.text for who, own in bench.memories.items() for memory in own}
-    columns = ["character_id", "scenario_id", "step", "memories"]
-    found: dict[tuple[str, str], list[str]] = {}
-    for row in bench.release.table("activations", columns).to_pylist():
-        if row["step"] == "fine":
-            ids = [(row["character_id"], item["memory_id"]) for item in row["memories"]]
-            found[row["character_id"], row["scenario_id"]] = [texts[one] for one in ids if one in texts]
-    return found
+    return {
+        (who, scenario): [texts[who, one] for one in ids if (who, one) in texts]
+        for (who, scenario), ids in activated_of(bench.release).items()
+    }

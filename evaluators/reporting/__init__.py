@@ -5,5 +5,6 @@
 - ``opening``   the first screen: the task, the answer, how sure, what it cannot show
 - ``sections``  what was measured, tables, comparisons, the release's audits
 - ``charts``    dots with intervals, lines, radar, matrix, strips
+- ``scored``    judged texts: figures, ranks, judges examined; ``told`` the same as lines
 - ``drill``     every question as data for the page's script
 """

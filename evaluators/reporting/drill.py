@@ -1,11 +1,14 @@
 """Every question as data for the page's script: scenario, options, what was retrieved, what was answered.
 
-The page puts these texts in as text, never as markup; here ``<``, ``>`` and ``&`` are written as escapes, so that
-no text can end the element that holds the data.
+The whole is one compressed block (gzip, base64) that the page unpacks when the questions are looked at, so that five
+runs of 687 questions fit a page of 1.5 MB and no text can end the element that holds it. The page puts texts in as
+text, never as markup. Of a memory only the beginning is shown; the release has the rest.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +19,7 @@ from evaluators.protocols.prompting import situation
 from evaluators.scoring.results import Result
 from schemas.tables import term_ids, vocabulary
 
-_SHOWN = 200  # characters of a memory's beginning
+_SHOWN = 60  # characters of a memory's beginning
 
 
 def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[str, Any]:
@@ -67,18 +70,15 @@ def _answer(item: Mapping[str, Any] | None, places: Mapping[str, int]) -> dict[s
         "reply": item["reply"],
         "eligible": item["eligible"],
         "memories": [_memory(one, places) for one in item["memories"]],
+        "scores": [None if one["score"] is None else round(one["score"], 2) for one in item["memories"]],
     }
 
 
-def _memory(one: Mapping[str, Any], places: Mapping[str, int]) -> list[Any]:
+def _memory(one: Mapping[str, Any], places: Mapping[str, int]) -> Any:
     """A memory that was retrieved: its place in the list, or its id with the text that was shown instead."""
-    score = None if one["score"] is None else round(one["score"], 3)
-    return [places[one["id"]], score] if one["text"] is None else [one["id"], score, one["text"]]
+    return places[one["id"]] if one["text"] is None else [one["id"], one["text"]]
 
 
 def encoded(document: Any) -> str:
-    """JSON that can stand in a ``script`` element."""
-    text = orjson.dumps(document).decode()
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    """JSON, compressed, as text that can stand in a ``script`` element; the same bytes for the same document."""
+    return base64.b64encode(gzip.compress(orjson.dumps(document), 9, mtime=0)).decode()

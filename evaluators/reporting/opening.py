@@ -36,20 +36,23 @@ def _verdict(report: Report) -> str:
     name, result = max(asked, key=lambda pair: pair[1]["figures"]["overall"]["rate"])
     overall = result["figures"]["overall"]
     floor = next(floor for floor in report.compared["floors"] if floor["name"] == name)
-    verdict = "above" if floor["low"] > 0 else "below" if floor["high"] < 0 else "not told apart from"
+    spread = floor["intervals"][-1]
+    low, high = (spread["low"], spread["high"]) if spread["low"] is not None else (-1.0, 1.0)
+    verdict = "above" if low > 0 else "below" if high < 0 else "not told apart from"
     lead = f"The best of {len(asked)} runs of models, <strong>{escape(name)}</strong>, chooses"
     return (
         f"{lead if len(asked) > 1 else f'<strong>{escape(name)}</strong> chooses'} the person’s own decision in "
         f"<strong>{percent(overall['rate'])}</strong> of {overall['items']:,} questions "
         f"(95 % interval {interval(overall)}). That is {verdict} the best baseline "
         f"without a model, <em>{escape(floor['baseline'])}</em>: {points(floor['difference'])} points "
-        f"[{points(floor['low'])}, {points(floor['high'])}]."
+        f"[{points(low)}, {points(high)}], for {spread['answers']}."
     )
 
 
 def _no_model(report: Report) -> str:
     """What runs of baselines say: how high the floor is."""
-    floors = {name: one for name, one in report.results[0]["figures"]["baselines"].items() if one}
+    found = [(name, one) for run in report.results for name, one in run["figures"]["baselines"].items() if one]
+    floors = dict(sorted(found, key=lambda pair: pair[1]["rate"]))
     best = max(floors, key=lambda name: floors[name]["rate"])
     runs = "this run is a baseline" if len(report.results) == 1 else f"these {len(report.results)} runs are baselines"
     return (

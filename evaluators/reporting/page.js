@@ -1,7 +1,7 @@
 "use strict";
 // Texts are put in as text nodes only: nothing of a release or a reply is ever read as markup.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  let data = null;
   const PAGE = 60;
   const form = document.getElementById("filter");
   const list = document.getElementById("list");
@@ -70,8 +70,9 @@
 
   function memories(run) {
     const items = element("ol", null, "memories");
-    for (const [which, score, shown] of run.memories) {
-      const [id, when, what, text] = typeof which === "number" ? data.memories[which] : [which, "", "", shown];
+    for (const [place, which] of run.memories.entries()) {
+      const score = run.scores[place];
+      const [id, when, what, text] = typeof which === "number" ? data.memories[which] : [which[0], "", "", which[1]];
       const item = element("li");
       item.append(element("span", [when, id, score === null ? "" : score.toFixed(3)].filter(Boolean).join(", ") + "  "));
       item.append(what ? what + " — " + text : text);
@@ -144,10 +145,33 @@
     show();
   }
 
+  // The questions are one compressed block: unpacked when somebody comes near them, and once.
+  let begun = null;
+
+  async function unpack() {
+    const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    data = await new Response(stream).json();
+    choices();
+    form.addEventListener("input", search);
+    search();
+  }
+
+  function begin() {
+    begun ??= unpack().catch((error) => { count.textContent = "The questions cannot be shown: " + error.message; });
+    return begun;
+  }
+
   contents();
-  choices();
-  form.addEventListener("input", search);
+  if (!form) return;
   form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("focusin", begin, { once: true });
   more.addEventListener("click", show);
-  search();
+  window.showQuestions = begin;
+  const near = new IntersectionObserver((seen) => {
+    if (!seen.some((one) => one.isIntersecting)) return;
+    near.disconnect();
+    begin();
+  }, { rootMargin: "800px" });
+  near.observe(document.getElementById("questions"));
 })();

@@ -6,10 +6,11 @@ cannot call home. Without scripts everything but the question browser is there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from evaluators.reporting import about, drill, plots, sections
+from evaluators.reporting import about, drill, plots, scored, sections
 from evaluators.reporting.opening import opening
 from evaluators.reporting.parts import Report
 
@@ -40,5 +41,24 @@ def page(report: Report) -> str:
         "data": drill.encoded(drill.data(report.bench, report.results, report.names)),
         "script": (_HERE / "page.js").read_text("utf-8"),
     }
+    return _filled(filled)
+
+
+def scored_page(report: scored.ScoredReport) -> str:
+    """The whole page about judged texts."""
+    release = report.results[0]["release"]["name"]
+    return _filled(
+        {
+            "title": escape(f"{release}: evaluation"),
+            "style": (_HERE / "page.css").read_text("utf-8"),
+            "head": scored.head(report),
+            "body": "\n".join(part for part in scored.sections(report) if part),
+            "data": "",
+            "script": (_HERE / "page.js").read_text("utf-8"),
+        }
+    )
+
+
+def _filled(filled: Mapping[str, str]) -> str:
     pieces = (_HERE / "page.html").read_text("utf-8").split("{{")
     return pieces[0] + "".join(filled[name] + rest for name, rest in (piece.split("}}", 1) for piece in pieces[1:]))

@@ -17,6 +17,8 @@ SETTINGS = {
     "naive_rag": "the memories most similar to the situation",
     "mem0": "what the package mem0 keeps and finds",
     "persona_db": "narratives and statements, by fields of the persona",
+    "oracle": "the memories that the release says the situation calls up",
+    "full": "all memories up to the situation",
 }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from evaluators.protocols.baselines import READING
 from evaluators.reporting.charts import interval, percent, points
-from evaluators.reporting.opening import is_baseline
 from evaluators.reporting.parts import Report, section, table
 
 _FLOORS = {
@@ -21,6 +21,9 @@ _FLOORS = {
     "nearest": "the option most like anything remembered",
     "reader": "the option put in the person’s words rather than in other people’s",
 }
+
+_STATES = ("scored", "unscored", "refused", "truncated", "failed")
+_OVER = ("scenarios", "characters", "both")
 
 
 def results(report: Report) -> str:
@@ -33,29 +36,49 @@ def results(report: Report) -> str:
         rows.append(
             [
                 f"<strong>{escape(name)}</strong>",
-                f'<span data-value="{figures["overall"]["rate"]:.6f}">{percent(figures["overall"]["rate"])}</span>',
+                f'<span data-value="{figures["overall"]["rate"]:.6f}">{_headline(figures)}</span>',
                 interval(figures["overall"]),
                 percent(figures["answered"]["rate"]),
-                f"{states['scored']} / {states['unscored']} / {states['failed']}",
+                " / ".join(str(states[name]) for name in _STATES),
+                " / ".join(str(count) for count in figures["letters"].values()),
+                percent(figures["recall"]),
                 f"{points(floor['difference'])} ({escape(floor['baseline'])})",
                 _p(floor["p"]),
             ]
         )
-    for name, told in _FLOORS.items():
-        floor = report.results[0]["figures"]["baselines"].get(name)
-        cells = [percent(floor["rate"]), interval(floor)] if floor else ["not possible", "no memories"]
-        rows.append([f"<em>{name}</em> <small>{told}</small>", *cells, "", "", "", ""])
-    head = ["Run", "Accuracy", "95 %", "Of scored", "Scored / not / failed", "Over best floor", "p"]
+    rows += _floors(report)
+    head = ["Run", "Accuracy", "95 %", "Of scored", " / ".join(_STATES), "Letters", "Recall", "Over best floor", "p"]
     figures = report.results[0]["figures"]
     note = (
-        f'<p class="note">Accuracy counts unscored and failed questions as wrong; “of scored” leaves them out. '
+        f'<p class="note">Accuracy counts everything that was not scored as wrong; “of scored” leaves it out. With '
+        "several orders a question counts by the share of orders answered right. “Letters” are those chosen, as shown; "
+        "“Recall” is the share of the memories that a situation calls up which the setting retrieved. "
+        ""
         "Intervals are Wilson’s: of a hundred such intervals, about 95 hold the true rate. “Over best floor” is the "
         "difference to the best baseline on the same questions, in points of a per cent; p says how often chance "
-        "alone would give a difference at least so large (McNemar’s exact test). Baselines (in italics) need no model; "
-        "<em>nearest</em> reads all memories up to the scenario’s age, <em>reader</em> those that the release says the "
-        f"situation calls up.{_as_runs(report)}{_limits(report)}</p>"
+        "alone would give a difference at least so large, if questions were independent (McNemar’s exact test). "
+        "Baselines (in italics) need no model; <em>nearest</em> and <em>reader</em> read what the setting retrieves "
+        f"and nothing else.{_limits(report)}</p>"
     )
     return section("results", "Results", table(head, rows) + note)
+
+
+def _headline(figures: Mapping[str, Any]) -> str:
+    """The accuracy, or that too little was scored for one."""
+    return percent(figures["overall"]["rate"]) if figures["headline"] else "too few scored"
+
+
+def _floors(report: Report) -> list[list[str]]:
+    """A row a baseline; those that read memories have one a setting."""
+    rows = []
+    for name, told in _FLOORS.items():
+        by_setting = {result["run"]["setting"]: result["figures"]["baselines"].get(name) for result in report.results}
+        reads = name in READING
+        for setting, floor in by_setting.items() if reads else [next(iter(by_setting.items()))]:
+            cells = [percent(floor["rate"]), interval(floor)] if floor else ["not possible", "nothing remembered"]
+            where = f", {escape(setting)}" if reads else ""
+            rows.append([f"<em>{name}{where}</em> <small>{told}</small>", *cells, *[""] * 6])
+    return rows
 
 
 def comparisons(report: Report) -> str:
@@ -66,7 +89,16 @@ def comparisons(report: Report) -> str:
     best = max(zip(report.names, report.results, strict=True), key=lambda one: one[1]["figures"]["overall"]["rate"])[0]
     first = [pair for pair in pairs if best in (pair["first"], pair["second"])]
     others = [pair for pair in pairs if pair not in first]
-    head = ["Runs", "Points", "95 %", "p", "Detectable", "Only this / other right", "Questions"]
+    head = [
+        "Runs",
+        "Points",
+        *(f"95 %, {over}" for over in _OVER),
+        "McNemar p",
+        "p, characters",
+        "Detectable",
+        "Only this / other right",
+        "Questions",
+    ]
     note = (
         '<p class="note">Points of accuracy on the questions both runs asked. The interval resamples whole scenarios; '
         "p is McNemar’s exact test, not corrected for the number of comparisons; “detectable” is the smallest "
@@ -89,12 +121,17 @@ def _compared(pair: Mapping[str, Any]) -> list[str]:
     return [
         f"{escape(pair['second'])} <small>against {escape(pair['first'])}</small>",
         points(pair["difference"]),
-        f"{points(pair['low'])} to {points(pair['high'])}",
+        *(_bounds(next(one for one in pair["intervals"] if one["over"] == over)) for over in _OVER),
         _p(pair["p"]),
+        "–" if pair["p_characters"] is None else _p(pair["p_characters"]),
         f"{100 * pair['detectable']:.1f}",
         f"{pair['only_second']} / {pair['only_first']}",
         f"{pair['items']:,}",
     ]
+
+
+def _bounds(spread: Mapping[str, Any]) -> str:
+    return "–" if spread["low"] is None else f"{points(spread['low'])} to {points(spread['high'])}"
 
 
 def orders(report: Report) -> str:
@@ -117,12 +154,6 @@ def orders(report: Report) -> str:
         "The same questions with their options rotated: a model that reads chooses the same option wherever it stands."
     )
     return section("orders", "Order of the options", table(head, rows), lead) if rows else ""
-
-
-def _as_runs(report: Report) -> str:
-    if not any(is_baseline(result) for result in report.results):
-        return ""
-    return " As runs (<code>offline:</code>) they read what the setting retrieves and nothing else."
 
 
 def _limits(report: Report) -> str:

@@ -2,9 +2,10 @@
 
     python -m evaluators compare result-a.json result-b.json
 
-Differences are paired by question id, on the questions both runs asked: McNemar's exact test, an interval
-from resampled scenarios, and the smallest difference these runs could have shown. Agreement counts the same
-choice, right or wrong (HEART-BENCH appendix E). Rank correlations between settings are over the models
+Differences are paired by question id, on the questions both runs asked. Each interval says whom it speaks of:
+these characters in other scenarios, characters like these, or both. McNemar's exact test counts questions as
+independent; the test beside it turns the signs of whole characters. Agreement counts the same choice, right or
+wrong (HEART-BENCH appendix E). Rank correlations between settings are over the models
 that both settings were run with (4.2); for fewer than three there is none.
 """
 
@@ -18,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.protocols.choice import told
+from evaluators.scoring.agreement import same_choice, spearman
+from evaluators.scoring.figures import Item
 from evaluators.scoring.results import Result, names, read_results
-from evaluators.scoring.statistics import agreement, paired, spearman
+from evaluators.scoring.statistics import paired
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
 
@@ -89,8 +92,13 @@ def _pair(one: Result, two: Result, name: str, seed: int) -> dict[str, Any]:
     both = [key for key in first if key in second]
     if not both:
         raise RequestError("no common question", name, mend="Compare runs with the same --limit and --seed")
-    groups = [first[key]["scenario_id"] for key in both]
-    return asdict(paired([first[k]["correct"] for k in both], [second[k]["correct"] for k in both], groups, seed))
+    right = [[items[key]["share"] for key in both] for items in (first, second)]
+    return _paired(right[0], right[1], [first[key] for key in both], seed)
+
+
+def _paired(first: Sequence[float], second: Sequence[float], items: Sequence[Item], seed: int) -> dict[str, Any]:
+    scenarios, characters = ([item[name] for item in items] for name in ("scenario_id", "character_id"))
+    return asdict(paired(first, second, scenarios, characters, seed))
 
 
 def _floor(result: Result, name: str, seed: int) -> dict[str, Any]:
@@ -98,20 +106,15 @@ def _floor(result: Result, name: str, seed: int) -> dict[str, Any]:
     rates = {floor: share["rate"] for floor, share in result["figures"]["baselines"].items() if share}
     best = max(rates, key=lambda floor: (rates[floor], floor))
     items, answers = result["items"], result["baselines"][best]
-    right = [answers[item["question_id"]] == item["gold"] for item in items]
-    groups = [item["scenario_id"] for item in items]
-    return {
-        "name": name,
-        "baseline": best,
-        **asdict(paired(right, [item["correct"] for item in items], groups, seed)),
-    }
+    right = [float(answers[item["question_id"]] == item["gold"]) for item in items]
+    return {"name": name, "baseline": best, **_paired(right, [item["share"] for item in items], items, seed)}
 
 
 def _agree(one: Result, two: Result) -> dict[str, Any]:
     first = {item["question_id"]: item["choice"] for item in one["items"]}
     second = {item["question_id"]: item["choice"] for item in two["items"]}
     both = [key for key in first if key in second]
-    rate, items = agreement([first[key] for key in both], [second[key] for key in both])
+    rate, items = same_choice([first[key] for key in both], [second[key] for key in both])
     return {"rate": rate, "items": items}
 
 
@@ -131,7 +134,16 @@ def _tell(document: dict[str, Any], quiet: bool) -> None:
 
 def difference_told(pair: dict[str, Any]) -> str:
     """A paired difference for people."""
+    spreads = "; ".join(f"{one['answers']} {_bounds(one)}" for one in pair["intervals"])
+    by_people = "" if pair["p_characters"] is None else f", p {pair['p_characters']:.2g} by signs of whole characters"
     return (
-        f"{100 * pair['difference']:+.1f} points [{100 * pair['low']:+.1f}, {100 * pair['high']:+.1f}],"
-        f" p {pair['p']:.2g}, {pair['items']} questions; detectable from {100 * pair['detectable']:.1f} points"
+        f"{100 * pair['difference']:+.1f} points over {pair['items']} questions ({spreads});"
+        f" McNemar p {pair['p']:.2g}, questions as independent{by_people};"
+        f" detectable from {100 * pair['detectable']:.1f} points"
     )
+
+
+def _bounds(spread: dict[str, Any]) -> str:
+    if spread["low"] is None:
+        return "no interval from one"
+    return f"[{100 * spread['low']:+.1f}, {100 * spread['high']:+.1f}]"

@@ -18,8 +18,9 @@ from typing import Any, Literal
 
 from models.wire import json_in
 
-State = Literal["scored", "unscored", "failed"]
-"""scored: one option was chosen; unscored: a reply came and chose none; failed: no reply came."""
+State = Literal["scored", "unscored", "refused", "truncated", "failed"]
+"""scored: one option was chosen; unscored: a reply came that names none; refused: the model declined; truncated: the
+reply was cut off; failed: no reply came."""
 
 FIELDS = ("choice", "decision_choice", "answer")
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evaluators.scoring.figures import summary
+from evaluators.scoring.score_rows import read_scores
 from releases import Release
 from schemas.errors import RequestError
 from schemas.rows import write_whole
@@ -23,7 +24,7 @@ from schemas.version import package_version
 if TYPE_CHECKING:
     import jsonschema_rs
 
-RESULT_VERSION = 1
+RESULT_VERSION = 2
 
 Result = dict[str, Any]
 
@@ -65,11 +66,18 @@ def read_result(path: Path) -> Result:
             "result from a newer version", path, expected=f"version {RESULT_VERSION}, found {version}",
             mend="Update this package",
         )  # fmt: skip
+    if isinstance(version, int) and version < RESULT_VERSION:
+        raise RequestError(
+            "result from an older version", path, expected=f"version {RESULT_VERSION}, found {version}",
+            mend="Run the evaluation again: what was answered is in the journal",
+        )  # fmt: skip
     problems = _problems(document)
     if problems:
         raise RequestError("not a result", path, expected=problems[0], mend="Run the evaluation again")
     if document["kind"] == "choice":
         _check_figures(document, path)
+    elif document["kind"] == "scores":
+        read_scores(path, document)
     return document  # type: ignore[no-any-return]
 
 
@@ -125,6 +133,12 @@ def demand_release(release: Release, result: Result) -> None:
 
 
 def _check_figures(document: Result, path: Path) -> None:
+    for item in document["items"]:
+        right = [one["choice"] == item["gold"] for one in item["orders"]]
+        if item["correct"] != right[0] or item["share"] != sum(right) / len(right):
+            raise RequestError(
+                "figures do not follow from the choice", path, row=item["question_id"], mend="Run the evaluation again"
+            )
     fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"])))
     for name, value in fresh.items():
         if document["figures"].get(name) != value:

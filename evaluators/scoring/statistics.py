@@ -1,7 +1,9 @@
-"""How sure a figure is: intervals, paired tests, what could be detected, and how far two runs agree.
+"""How sure a share of right answers is: intervals, paired tests, what could be detected.
 
-Questions that share a scenario stand or fall together, so resampling draws whole scenarios; Wilson's
-interval and McNemar's test, which count questions as independent, are the customary companions.
+Two kinds of questions are asked of the same answers. Wilson's interval and McNemar's test count questions as
+independent: they speak of these very characters and scenarios, and of nothing but the chance of single answers.
+What a reader wants to know is mostly whether a difference would hold for other scenarios, for characters like
+these, or for both: then whole scenarios, whole characters, or both are drawn anew (``resampling``).
 """
 
 from __future__ import annotations
@@ -11,24 +13,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from schemas.randomness import rng_for
+from evaluators.scoring.resampling import ClusterDraws, Estimate, Floats, Places, crossed_means, sums_of
+from evaluators.scoring.significance import sign_flip
 
-RESAMPLES = 10_000
 _Z95 = 1.959963984540054  # two-sided 5 %
 _Z80 = 0.8416212335729143  # power 80 %
 
-Answers = Sequence[bool]
+Answers = Sequence[float]
+
+ASKED = {
+    "scenarios": "these characters, scenarios like these",
+    "characters": "characters like these, these scenarios",
+    "both": "characters and scenarios like these",
+}
+"""What is drawn anew -> whom the interval then speaks of."""
 
 
 @dataclass(frozen=True)
 class Share:
     """``hits`` of ``items`` with Wilson's 95 % interval; rate and bounds are None for no items."""
 
-    hits: int
+    hits: float
     items: int
     rate: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A 95 % interval, and whom it speaks of; bounds are None where fewer than two clusters were there."""
+
+    over: str
+    answers: str
+    clusters: int
     low: float | None
     high: float | None
 
@@ -37,9 +56,12 @@ class Share:
 class Paired:
     """Two runs on the same questions; ``difference`` is second minus first.
 
-    ``only_first`` and ``only_second`` are right where the other is wrong; ``p`` is McNemar's exact two-sided
-    test; ``low`` and ``high`` the 95 % interval of the difference, scenarios resampled; ``detectable`` the
-    smallest difference found with 80 % power at 5 %, given how often these two differ.
+    Answers are shares of orders that were right, 0 or 1 with one order. ``only_first`` and ``only_second`` count where
+    one is right and the other wrong (or right in fewer orders); ``p`` is McNemar's exact two-sided test, which counts
+    questions as independent; ``p_characters`` turns the signs of whole characters and is the one to go by for
+    characters like these. ``low`` and ``high`` are the 95 % interval with scenarios drawn anew, ``intervals`` has the
+    others too. ``detectable`` is the smallest difference found with 80 % power at 5 %, given how often these two
+    differ, questions counted as independent.
     """
 
     items: int
@@ -48,13 +70,15 @@ class Paired:
     only_first: int
     only_second: int
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
+    p_characters: float | None
+    intervals: tuple[Spread, ...]
     detectable: float
 
 
-def share(hits: int, items: int) -> Share:
+def share(hits: float, items: int) -> Share:
     """A rate with Wilson's 95 % interval (Wilson 1927)."""
     if not items:
         return Share(0, 0, None, None, None)
@@ -74,14 +98,15 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return float(binomtest(only_second, only_first + only_second, 0.5).pvalue)
 
 
-def paired(first: Answers, second: Answers, groups: Sequence[str], seed: int) -> Paired:
-    """Compare two runs question by question; ``groups`` are the scenarios. Raises ValueError for no questions."""
-    if not first or not len(first) == len(second) == len(groups):
+def paired(first: Answers, second: Answers, scenarios: Sequence[str], characters: Sequence[str], seed: int) -> Paired:
+    """Compare two runs question by question. Raises ValueError for no questions or series of different lengths."""
+    if not first or not len(first) == len(second) == len(scenarios) == len(characters):
         raise ValueError("two runs on the same questions, at least one")
     items = len(first)
     a, b = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
-    only_first, only_second = int(np.sum((a == 1) & (b == 0))), int(np.sum((a == 0) & (b == 1)))
-    low, high = interval(b - a, groups, seed)
+    only_first, only_second = int(np.sum(a > b)), int(np.sum(b > a))
+    spreads = intervals(b - a, scenarios, characters, seed)
+    names, places = _places(characters)
     return Paired(
         items=items,
         rate_first=float(a.mean()),
@@ -89,24 +114,31 @@ def paired(first: Answers, second: Answers, groups: Sequence[str], seed: int) ->
         only_first=only_first,
         only_second=only_second,
         difference=float((b - a).mean()),
-        low=low,
-        high=high,
+        low=spreads[0].low,
+        high=spreads[0].high,
         p=mcnemar(only_first, only_second),
+        p_characters=sign_flip(sums_of(b - a, places, len(names))[0], seed) if len(names) > 1 else None,
+        intervals=spreads,
         detectable=detectable_difference(items, (only_first + only_second) / items),
     )
 
 
-def interval(values: npt.NDArray[np.float64], groups: Sequence[str], seed: int) -> tuple[float, float]:
-    """The 95 % interval of a mean, whole groups resampled."""
-    names = sorted(set(groups))
-    place = {name: index for index, name in enumerate(names)}
-    member = np.array([place[name] for name in groups])
-    sums, counts = np.bincount(member, values, len(names)), np.bincount(member, minlength=len(names))
-    generator = np.random.Generator(np.random.PCG64(rng_for(seed, "evaluators", "bootstrap", "groups").getrandbits(64)))
-    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
-    means = (drawn @ sums) / (drawn @ counts)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
+def intervals(values: Floats, scenarios: Sequence[str], characters: Sequence[str], seed: int) -> tuple[Spread, ...]:
+    """The 95 % intervals of a mean over questions: scenarios, characters, and both drawn anew."""
+    situations, by_scenario = _places(scenarios)
+    people, by_character = _places(characters)
+    shape = (len(people), len(situations))
+    cells = by_character * len(situations) + by_scenario
+    sums, counts = (part.reshape(shape) for part in sums_of(values, cells, shape[0] * shape[1]))
+    over_people = ClusterDraws(len(people), seed, "characters")
+    over_situations = ClusterDraws(len(situations), seed, "scenarios")
+    (by_scenarios,) = over_situations.means(sums.sum(0)[:, None], counts.sum(0)[:, None])
+    (by_characters,) = over_people.means(sums.sum(1)[:, None], counts.sum(1)[:, None])
+    by_both = crossed_means(sums, counts, over_people, over_situations)
+    return tuple(
+        _spread(over, found)
+        for over, found in (("scenarios", by_scenarios), ("characters", by_characters), ("both", by_both))
+    )
 
 
 def detectable_difference(items: int, differing: float) -> float:
@@ -129,28 +161,10 @@ def detectable_above(chance: float, items: int) -> float:
     return (_Z95 + _Z80) * math.sqrt(chance * (1 - chance) / items)
 
 
-def agreement(first: Sequence[str | None], second: Sequence[str | None]) -> tuple[float | None, int]:
-    """The share of questions answered by both on which both chose the same option, and how many (appendix E)."""
-    both = [(one, two) for one, two in zip(first, second, strict=True) if one is not None and two is not None]
-    return (sum(one == two for one, two in both) / len(both) if both else None), len(both)
+def _spread(over: str, found: Estimate) -> Spread:
+    return Spread(over, ASKED[over], found.clusters, found.low, found.high)
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The rank correlation of two series; None for fewer than three values or where one does not vary."""
-    from scipy.stats import rankdata
-
-    if len(first) < 3 or len(set(first)) < 2 or len(set(second)) < 2:
-        return None
-    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
-
-
-def weighted_kappa(first: Sequence[int], second: Sequence[int], most: int) -> float | None:
-    """Cohen's kappa with quadratic weights of two ratings from 0 to ``most``; None where it is not defined."""
-    size = most + 1
-    seen = np.zeros((size, size))
-    for one, two in zip(first, second, strict=True):
-        seen[one, two] += 1
-    expected = np.outer(seen.sum(1), seen.sum(0)) / max(seen.sum(), 1)
-    weights = np.subtract.outer(np.arange(size), np.arange(size)) ** 2
-    apart = float((weights * expected).sum())
-    return None if apart == 0 else 1 - float((weights * seen).sum()) / apart
+def _places(names: Sequence[str]) -> tuple[Sequence[str], Places]:
+    unique, places = np.unique(np.asarray(names), return_inverse=True)
+    return [str(name) for name in unique], places

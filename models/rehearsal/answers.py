@@ -11,10 +11,10 @@ import importlib
 import random
 import re
 from collections.abc import Callable, Mapping
-from re import _parser  # a regular expression as a tree; nothing public offers it
 from typing import Any
 
 import orjson
+import rstr
 
 from models.rehearsal.checks import REFERENCE
 from schemas.errors import RequestError
@@ -107,7 +107,7 @@ def _scalar(kind: str, limits: Mapping[str, Any], chance: random.Random) -> Any:
         most = float(limits.get("maximum", least + 100))
         return chance.randint(int(least), int(most)) if kind == "integer" else round(chance.uniform(least, most), 3)
     if "pattern" in limits:
-        return _matching(_parser.parse(str(limits["pattern"])), chance)
+        return rstr.Rstr(chance).xeger(str(limits["pattern"]))
     least, most = int(limits.get("minLength", 1)), int(limits.get("maxLength", 2000))
     text = _sentences(chance, max(6, least // 5))
     while len(text) < least:
@@ -120,37 +120,6 @@ def _limits(node: Mapping[str, Any]) -> dict[str, Any]:
     _, moved, inner = f"\n\n{node.get('description', '')}".rpartition("\n\n{")
     said = dict(_LIMIT.findall(inner.removesuffix("}"))) if moved else {}
     return {**said, **{name: node[name] for name in node if name in _KEYWORDS}}
-
-
-def _matching(tree: Any, chance: random.Random) -> str:
-    """A text that a simple regular expression matches: literals, classes, groups, choices, repeats."""
-    made = ""
-    for operation, argument in tree:
-        name = str(operation)
-        if name == "LITERAL":
-            made += chr(argument)
-        elif name == "IN":
-            made += _one_of(argument, chance)
-        elif name == "ANY":
-            made += chance.choice("abcdefgh")
-        elif name == "SUBPATTERN":
-            made += _matching(argument[-1], chance)
-        elif name == "BRANCH":
-            made += _matching(chance.choice(argument[1]), chance)
-        elif name in ("MAX_REPEAT", "MIN_REPEAT"):
-            least, most, inner = argument
-            made += "".join(_matching(inner, chance) for _ in range(chance.randint(least, min(most, least + 8))))
-    return made
-
-
-def _one_of(members: Any, chance: random.Random) -> str:
-    operation, argument = chance.choice([member for member in members if str(member[0]) != "NEGATE"])
-    name = str(operation)
-    if name == "RANGE":
-        return chr(chance.randint(*argument))
-    if name == "CATEGORY":
-        return {"CATEGORY_DIGIT": "7", "CATEGORY_SPACE": " "}.get(str(argument), "a")
-    return chr(argument)
 
 
 def _target(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,14 +7,13 @@ import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from models.rehearsal.calls import Call, Response, failed
 from models.rehearsal.checks import batch_problem, request_problem
-
-if TYPE_CHECKING:
-    from models.rehearsal.api import Api, Call, Response
+from models.rehearsal.writing import Writing
 
 _KINDS = {"limited": "rate_limit_error", "overloaded": "overloaded_error", "error": "api_error"}
 _STATUS = {"limited": 429, "overloaded": 529, "error": 500}
@@ -34,17 +33,12 @@ class _Batch:
 class Batches:
     """All batches of one server."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
         self._batches: dict[str, _Batch] = {}
-
-    def __len__(self) -> int:
-        return len(self._batches)
 
     def respond(self, call: Call, path: str) -> Response:
         """Answer a call under /v1/messages/batches."""
-        from models.rehearsal.api import Response, failed
-
         steps = path.removeprefix("/v1/messages/batches").strip("/").split("/")
         host = call.headers.get("host", "")
         if steps == [""]:
@@ -69,24 +63,23 @@ class Batches:
         return Response(200, orjson.dumps(self._state(batch, host)))
 
     def _create(self, call: Call) -> Response:
-        from models.rehearsal.api import Response, failed
-
         body = orjson.loads(call.body)
         problem = batch_problem(body)
         if problem:
             return failed(400, problem)
-        fault = self._api.next_fault(hashlib.sha256(call.body).digest(), call.body)
+        fault = self._writing.next_fault(hashlib.sha256(call.body).digest(), call.body)
         if fault and fault.kind in _KINDS:
             return failed(_STATUS[fault.kind], f"rehearsed: {fault.kind}")
         created = datetime.datetime.now(datetime.UTC)
         batch = _Batch(f"msgbatch_{len(self._batches) + 1:06d}", body["requests"], time.monotonic(), created)
         self._batches[batch.id] = batch
+        self._writing.counts.batches += 1
         state = orjson.dumps(self._state(batch, call.headers.get("host", "")))
         return Response(200, state, cut=fault is not None and fault.kind == "drop")
 
     def _results(self, batch: _Batch) -> list[dict[str, Any]] | None:
         if batch.results is None and (
-            batch.canceled or time.monotonic() - batch.began >= self._api.rehearsal.batch_seconds
+            batch.canceled or time.monotonic() - batch.began >= self._writing.rehearsal.batch_seconds
         ):
             results = [self._result(request, batch.canceled) for request in batch.requests]
             batch.results = sorted(results, key=lambda result: hashlib.sha256(result["custom_id"].encode()).digest())
@@ -96,18 +89,18 @@ class Batches:
         name, params = request["custom_id"], request["params"]
         if canceled:
             return {"custom_id": name, "result": {"type": "canceled"}}
-        problem = request_problem(params, self._api.models)
+        problem = request_problem(params, self._writing.models)
         if problem:
             return _errored(name, "invalid_request_error", problem[1])
         raw = orjson.dumps(params, option=orjson.OPT_SORT_KEYS)
         key = hashlib.sha256(raw).digest()
-        fault = self._api.next_fault(key, raw)
+        fault = self._writing.next_fault(key, raw)
         if fault and fault.kind in _KINDS:
             return _errored(name, _KINDS[fault.kind], f"rehearsed: {fault.kind}")
         if fault and fault.kind == "drop":
             return {"custom_id": name, "result": {"type": "expired"}}
-        message = self._api.reply(params, key, raw)
-        self._api.count(key, message["model"], message["usage"])
+        message = self._writing.reply(params, key, raw)
+        self._writing.counts.answer(key, message["model"], message["usage"])
         return {"custom_id": name, "result": {"type": "succeeded", "message": message}}
 
     def _state(self, batch: _Batch, host: str) -> dict[str, Any]:

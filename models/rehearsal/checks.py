@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from models.roles import Model
-from models.wire import BREAKPOINTS
+from models.wire.messages import BREAKPOINTS
 
 REFERENCE = tomllib.loads((Path(__file__).parent / "reference.toml").read_text("utf-8"))
 VERSIONS: tuple[str, ...] = tuple(REFERENCE["versions"])
@@ -35,9 +35,13 @@ def request_problem(body: Any, models: Mapping[str, Model]) -> tuple[int, str] |
     model = models.get(body["model"])
     if model is None:
         return 404, f"model: {body['model']}"
-    for problem in _model_problems(body, model):
-        return 400, problem
-    return None
+    refused = model_problem(body, model)
+    return (400, refused) if refused else None
+
+
+def model_problem(body: Mapping[str, Any], model: Model) -> str | None:
+    """Why a model would refuse a request that is well formed; None for a good one."""
+    return next(_model_problems(body, model), None)
 
 
 def batch_problem(body: Any) -> str | None:
@@ -68,8 +72,8 @@ def _problems(body: Mapping[str, Any]) -> Iterator[str]:
         yield "model: Input should be a valid string"
     if type(body["max_tokens"]) is not int or body["max_tokens"] < 1:
         yield "max_tokens: Input should be greater than or equal to 1"
-    if body.get("stream"):
-        yield "stream: not offered by the rehearsal server"
+    if not isinstance(body.get("stream", False), bool):
+        yield "stream: Input should be a valid boolean"
     yield from _message_problems(body["messages"])
     system = body.get("system", "")
     if not isinstance(system, str):

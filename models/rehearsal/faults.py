@@ -9,9 +9,12 @@
     kind = "truncated"
     share = 0.02
     match = "CHAR_04"      # only requests whose text holds this
+    attempts = 1           # only so many first attempts of a request
 
 Of a whole attempt: limited (429), overloaded (529), error (500), drop (the connection, in mid-body), slow
-(``seconds`` more), garbled (a body that is no JSON), html (a proxy's page), huge (50 MB), unmetered (no usage).
+(``seconds`` more), trickle (the body in pieces, over ``seconds``), garbled (a body that is no JSON), empty (none),
+html (a proxy's page), huge (50 MB), unmetered (no usage), credit (400 because nothing is paid in), echo (the key
+in the answer), echo_error (a 500 with the key in it).
 Of what is written: malformed (JSON that ends early), truncated (max_tokens), refusal, prose (around the JSON),
 short (a piece is missing), duplicate (an id occurs twice), forbidden (a phrase the audits look for).
 
@@ -34,10 +37,13 @@ from models.rehearsal.checks import REFERENCE
 from models.roles import read_toml
 from schemas.errors import RequestError, unknown
 
-ATTEMPT = ("limited", "overloaded", "error", "drop", "slow", "garbled", "html", "huge", "unmetered")
+ATTEMPT = (
+    "limited", "overloaded", "error", "drop", "slow", "trickle", "garbled", "empty", "html", "huge", "unmetered",
+    "credit", "echo", "echo_error",
+)  # fmt: skip
 WRITTEN = ("malformed", "truncated", "refusal", "prose", "short", "duplicate", "forbidden")
 
-_NUMBERS = ("share", "retry_after", "seconds")
+_NUMBERS = ("share", "retry_after", "seconds", "attempts")
 _FIELDS = ("kind", "match", *_NUMBERS)
 _HEADER = re.compile(r"^===\S+===$", re.MULTILINE)
 _PHRASES: list[str] = REFERENCE["forbidden"]
@@ -45,13 +51,14 @@ _PHRASES: list[str] = REFERENCE["forbidden"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault and the share of requests or attempts it befalls."""
+    """A fault and the share of requests or attempts it happens to."""
 
     kind: str
     share: float
     match: str = ""
     retry_after: float | None = None
     seconds: float = 0.0
+    attempts: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,16 +70,18 @@ class Faults:
 
     def of_attempt(self, key: bytes, attempt: int, body: bytes) -> Fault | None:
         """The fault of one attempt of a request, if any."""
-        return self._drawn(ATTEMPT, f"{self.seed}/{key.hex()}/{attempt}", body)
+        return self._drawn(ATTEMPT, f"{self.seed}/{key.hex()}/{attempt}", body, attempt)
 
     def of_text(self, key: bytes, body: bytes) -> Fault | None:
         """The fault of what a request is answered with, if any."""
         return self._drawn(WRITTEN, f"{self.seed}/{key.hex()}", body)
 
-    def _drawn(self, kinds: Sequence[str], name: str, body: bytes) -> Fault | None:
+    def _drawn(self, kinds: Sequence[str], name: str, body: bytes, attempt: int = 1) -> Fault | None:
         point = random.Random(name).random()
         for fault in self.faults:
             if fault.kind not in kinds or (fault.match and fault.match.encode() not in body):
+                continue
+            if fault.attempts is not None and attempt > fault.attempts:
                 continue
             if point < fault.share:
                 return fault

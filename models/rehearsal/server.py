@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Protocol
 
-from models.rehearsal.api import Api, Call, Rehearsal, Response, failed
+from models.rehearsal.api import Api
+from models.rehearsal.calls import Call, Response, failed
+from models.rehearsal.writing import Rehearsal
 
 _LARGEST_HEAD = 64 * 2**10
+_PHRASES = {**{status.value: status.phrase for status in HTTPStatus}, 529: "Overloaded"}
 
 
 class Answering(Protocol):
@@ -74,7 +77,7 @@ class Connection(asyncio.Protocol):
         if self._transport.is_closing():
             self._api.sent(response, whole=False)
             return
-        reason = HTTPStatus(response.status).phrase if response.status != 529 else "Overloaded"
+        reason = _PHRASES.get(response.status, "Error")
         headers = {
             "content-type": "application/json",
             "request-id": "req_rehearsal",
@@ -88,7 +91,26 @@ class Connection(asyncio.Protocol):
             self._transport.close()
             self._api.sent(response, whole=False)
             return
+        if response.pieces > 1:
+            self._transport.write(start)
+            self._trickle(response, 0)
+            return
         self._transport.write(start + response.body)
+        self._api.sent(response, whole=True)
+        self._next()
+
+    def _trickle(self, response: Response, done: int) -> None:
+        """Send a body piece by piece."""
+        if self._transport.is_closing():
+            self._api.sent(response, whole=False)
+            return
+        size = -(-len(response.body) // response.pieces)
+        self._transport.write(response.body[done * size : (done + 1) * size])
+        if done + 1 < response.pieces:
+            self._busy = True
+            self._loop.call_later(response.pause, self._trickle, response, done + 1)
+            return
+        self._busy = False
         self._api.sent(response, whole=True)
         self._next()
 

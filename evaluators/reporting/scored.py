@@ -1,0 +1,226 @@
+"""The report of judged texts: figures with their intervals and meaning, judges with their examination, ranks with ties.
+
+    python -m evaluators report build/evaluations/fidelity@0.1.0/scores.*.json --out report.html
+
+Sections follow from what the results hold, not from the benchmark: fidelity figures where rubrics aggregate by
+sentences, means elsewhere; agreement where there are several judges; an examination where quality was planted.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from evaluators.reporting.parts import section, table
+from evaluators.reporting.told import over_told
+from evaluators.scoring.metrics import STATES
+from evaluators.scoring.ranking import Ranked
+
+_MEANINGS = Path(__file__).with_name("meanings.toml")
+_AGREEMENT = ("exact", "within_one", "kappa", "spearman", "bias", "not_applicable")
+_HEADS = ("Exact", "Within one", "Kappa, quadratic", "Spearman", "Bias", "Same on applies", "Items")
+
+
+@dataclass(frozen=True)
+class ScoredReport:
+    """What the page is about: results of scores of one release, each with a name, and their ranks."""
+
+    results: Sequence[Mapping[str, Any]]
+    names: Sequence[str]
+    ranks: Sequence[Ranked]
+
+    def judged(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Each run's figures by metric and judge, under the run's name."""
+        for name, result in zip(self.names, self.results, strict=True):
+            for one in result["figures"]["judged"]:
+                yield name, one
+
+
+def head(report: ScoredReport) -> str:
+    """The page's head: what was judged, by whom, and what stands first."""
+    release = report.results[0]["release"]
+    judges = sorted({one["judge"] for _, one in report.judged()})
+    offline = [judge for judge in judges if judge.startswith("offline:")]
+    cautions = []
+    if all(result["run"]["model"].startswith("offline:") for result in report.results):
+        cautions.append("No model has been asked: the texts are planted, to rehearse with and to examine judges.")
+    if offline:
+        cautions.append(f"{escape(', '.join(offline))} need no model: known judges, ceilings and floors.")
+    best = [one for one in report.ranks if one.rank == 1]
+    verdict = "Nothing to rank." if not best else _verdict(report, best)
+    caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
+    return (
+        f'<p class="eyebrow">Judged texts</p><h1>{escape(release["name"])}</h1><p class="verdict">{verdict}</p>'
+        f"<p>Texts were split into the units that the rubrics name; each was judged by {escape(', '.join(judges))}. "
+        "Each interval says whom it speaks of: those very personas asked again, or others like them.</p>"
+        f'{caution}<p class="digest">content <code>{release["content_digest"][:16]}</code></p>'
+    )
+
+
+def _verdict(report: ScoredReport, best: Sequence[Ranked]) -> str:
+    names = " and ".join(f"<strong>{escape(one.name)}</strong>" for one in best)
+    tied = "are not told apart at the top" if len(best) > 1 else "stands first"
+    return f"{names} {tied}, by {escape(best[0].metric)} ({best[0].value:.3f})."
+
+
+def sections(report: ScoredReport) -> list[str]:
+    """All sections that the results have something for, in order."""
+    return [
+        figures(report),
+        ranking(report),
+        groups(report),
+        examination(report),
+        judges(report),
+        counted(report),
+        measured(report),
+    ]
+
+
+def figures(report: ScoredReport) -> str:
+    """Each figure with its intervals, what it means, and what would change it."""
+    meanings = tomllib.loads(_MEANINGS.read_text("utf-8"))
+    rows = []
+    for name, one in report.judged():
+        for metric, figure in _metrics(one).items():
+            known = meanings.get(metric, {})
+            rows.append(
+                [
+                    f"<strong>{escape(known.get('name', metric))}</strong> <small>{escape(name)}, "
+                    f"{escape(one['judge'])}</small>",
+                    f'<span data-value="{figure["value"]:.6f}">{figure["value"]:.3f}</span>'
+                    if figure["value"] is not None
+                    else "not defined",
+                    _spreads(figure),
+                    escape(known.get("means", f"Mean of {metric} over what applies.")),
+                    escape(known.get("changes", "The answers, and the judge's bias.")),
+                ]
+            )
+    lead = "What was measured, how sure it is, what it means, and what would change it."
+    return section("scores", "Scores", table(["Figure", "Value", "95 %", "Means", "Changes with"], rows, 9), lead)
+
+
+def ranking(report: ScoredReport) -> str:
+    """All runs, best first; runs whose difference is not told from nothing share a rank."""
+    rows = [
+        [escape(one.name), f"{one.rank}", escape(one.metric), f"{one.value:.3f}", escape(", ".join(one.tied))]
+        for one in report.ranks
+    ]
+    note = (
+        '<p class="note">Two runs are told apart where the 95 % interval of their paired difference, whole clusters '
+        "drawn anew, leaves out 0. A rank is one more than the number of runs that are told to be better.</p>"
+    )
+    body = table(["Run", "Rank", "By", "Value", "Not told from"], rows, 9) + note if len(rows) > 1 else ""
+    return section("ranking", "Ranking", body)
+
+
+def groups(report: ScoredReport) -> str:
+    """Figures by group: dimension, level, task, or whatever the rubric names."""
+    body = ""
+    for name, one in report.judged():
+        for group, by in _groups(one).items():
+            metrics = [metric for metric in next(iter(by.values()), {}) if metric != "sets"]
+            rows = [[escape(key), *(_value(own[metric]) for metric in metrics)] for key, own in by.items()]
+            told = f"{escape(name)}, {escape(one['judge'])}: by {escape(group.replace('_', ' '))}"
+            body += f"<details><summary>{told}</summary>{table([group, *metrics], rows)}</details>"
+    return section("groups", "By group", body)
+
+
+def examination(report: ScoredReport) -> str:
+    """Each judge against what was planted."""
+    rows = [
+        [f"{escape(one['judge'])} <small>{escape(one['metric'])}, {escape(name)}</small>", *_agreed(one)]
+        for name, result in zip(report.names, report.results, strict=True)
+        for one in result["figures"]["examined"]
+    ]
+    lead = "The judges on texts whose quality was planted: how far a figure above can be trusted to be the text's."
+    return section("examination", "Judges examined", table(["Judge", *_HEADS], rows) if rows else "", lead)
+
+
+def judges(report: ScoredReport) -> str:
+    """How judges agree, and what each contributes."""
+    rows, left = [], []
+    for name, result in zip(report.names, report.results, strict=True):
+        for one in result["figures"]["agreement"]:
+            who = f"{escape(one['first'])} and {escape(one['second'])} <small>{escape(one['metric'])}, {escape(name)}"
+            rows.append([f"{who}</small>", *_agreed(one)])
+        for one in result["figures"]["consensus"]:
+            who = "all judges" if one["without"] is None else f"without {escape(one['without'])}"
+            told = ", ".join(f"{metric} {_value(figure)}" for metric, figure in _metrics(one).items())
+            left.append([f"{who} <small>{escape(one['metric'])}, {escape(name)}</small>", told])
+    body = table(["Judges", *_HEADS], rows) if rows else ""
+    return section("judges", "Judges compared", body + (table(["Judged by", "Figures"], left, 9) if left else ""))
+
+
+def counted(report: ScoredReport) -> str:
+    """How many items are in each state, and what judging used."""
+    rows = []
+    for name, result in zip(report.names, report.results, strict=True):
+        used = result["figures"].get("used", {})
+        for one in result["figures"]["judged"]:
+            own = used.get(one["judge"], {})
+            cost = own.get("cost")
+            rows.append(
+                [
+                    f"{escape(name)} <small>{escape(one['judge'])}, {escape(one['metric'])}</small>",
+                    f"{one['items']:,}",
+                    *(f"{one['states'][state]:,}" for state in STATES),
+                    f"{own.get('input_tokens', 0):,} / {own.get('output_tokens', 0):,}",
+                    "not known" if cost is None else f"${cost:,.4f}",
+                ]
+            )
+    names = [state.replace("_", " ") for state in STATES]
+    lead = "What has no score is counted here and stands for no number anywhere."
+    return section("counts", "Counts and cost", table(["Run", "Items", *names, "Tokens in / out", "Cost"], rows), lead)
+
+
+def measured(report: ScoredReport) -> str:
+    """Which rubrics, which run, which tables."""
+    rows = [
+        [
+            escape(name),
+            escape(", ".join(result["run"]["served_by"]) or "none"),
+            escape(", ".join(sorted({f"{one['rubric']} {one['digest'][:12]}" for one in result["metrics"]}))),
+            escape(", ".join(f"{table} {digest[:12]}" for table, digest in result["said"]["tables"].items())),
+        ]
+        for name, result in zip(report.names, report.results, strict=True)
+    ]
+    return section("measured", "What was measured", table(["Run", "Model that answered", "Rubrics", "Judged"], rows, 9))
+
+
+def _metrics(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    metrics: Mapping[str, Any] = one["fidelity"]["metrics"] if "fidelity" in one else {one["metric"]: one["mean"]}
+    return metrics
+
+
+def _groups(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "fidelity" in one:
+        by: Mapping[str, Any] = one["fidelity"]["by"]
+        return by
+    return {
+        name: {key: {one["metric"]: figure} for key, figure in by.items()} for name, by in one["mean"]["by"].items()
+    }
+
+
+def _spreads(figure: Mapping[str, Any]) -> str:
+    told = [
+        f"{escape(over_told(one['over']))} {one['low']:.3f} to {one['high']:.3f}"
+        for one in figure["intervals"]
+        if one["low"] is not None
+    ]
+    return "<br>".join(told) or "no interval from one cluster"
+
+
+def _value(figure: Mapping[str, Any]) -> str:
+    if figure["value"] is None:
+        return "–"
+    spread = f" <small>{figure['low']:.2f}–{figure['high']:.2f}</small>" if figure.get("low") is not None else ""
+    return f"{figure['value']:.3f}{spread}"
+
+
+def _agreed(one: Mapping[str, Any]) -> list[str]:
+    cells = ["–" if one[name] is None else f"{one[name]:.3f}" for name in _AGREEMENT]
+    return [*cells, f"{one['items']:,}"]

@@ -1,0 +1,44 @@
+"""How the judge's replies were read in the released code of atomic persona fidelity, for comparing with its scores.
+
+Of a longer reply it takes the first of 1, 2, 3, 4, 5, 9, in this order of preference, that occurs anywhere: "5 (not 1)"
+is 1, "10" is 1. ``stand_alone`` is the least that is sound for plain text: the first digit that stands alone. Rubrics
+ask for JSON and are read by ``verdicts``, more strictly than either.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evaluators.rubrics.verdicts import Verdict
+
+NO_CONTENT, REFUSED, UNREAD = 9, 99, 999
+
+_ALONE = re.compile(r"(?<![\w.])([1-59])(?![\w]|\.\d)")
+
+
+def released_score(reply: str) -> int:
+    """1 to 5, 9 for no trait content, 999 for what has no digit, as the released code has it."""
+    if len(reply) == 1:
+        if not reply.isdigit():
+            return NO_CONTENT
+        return int(reply) if int(reply) in (1, 2, 3, 4, 5, NO_CONTENT) else UNREAD
+    return next((digit for digit in (1, 2, 3, 4, 5, NO_CONTENT) if str(digit) in reply), UNREAD)
+
+
+def stand_alone(reply: str) -> int:
+    """The first digit from 1 to 5, or 9, that is no part of a number or word; 999 without one."""
+    found = _ALONE.search(reply)
+    return int(found[1]) if found else UNREAD
+
+
+def verdict_of(score: int) -> Verdict:
+    """A released score as a verdict; 9, 99 and 999 have no value. Raises ValueError for any other number."""
+    if 1 <= score <= 5:
+        return Verdict("scored", float(score))
+    if score == NO_CONTENT:
+        return Verdict("not_applicable")
+    if score == REFUSED:
+        return Verdict("refused", reason="99: the response declines")
+    if score == UNREAD:
+        return Verdict("unscored", reason="999: the judge's reply has no score")
+    raise ValueError(f"score {score}: expected 1 to 5, 9, 99 or 999")

@@ -1,0 +1,256 @@
+"""``python -m evaluators judge``: rows of what was said are judged by rubrics, and scores are written as rows.
+
+    python -m evaluators judge build/evaluations/fidelity@0.1.0/said.NAME.json --judge NAME OTHER --max-cost 10
+    python -m evaluators judge RESULT --judge offline:noisy
+    python -m evaluators judge RESULT --judge NAME --rubric my/rubric.toml --dry-run
+
+Several judges in one call are compared with one another. Where the answers' quality was planted (an offline subject
+wrote them), each judge is examined by it. What was said is read and never written; judging again replaces only the
+scores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from evaluators.rubrics.judging import judged
+from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
+from evaluators.rubrics.verdicts import Verdict
+from evaluators.running import asking, evaluations, offline_name, run_chains, slug
+from evaluators.scoring.metrics import Metric, State
+from evaluators.scoring.results import read_result
+from evaluators.scoring.said_rows import Said, read_said
+from evaluators.scoring.score_rows import frame_of, write_scores
+from models.backends import BackendSettings, add_asking_arguments
+from models.estimate import Estimate, estimate, say_estimate, total_cost
+from models.request import Chain, Reply
+from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
+from schemas.errors import RequestError
+from schemas.randomness import rng_for
+from schemas.version import package_version
+
+HELP = "judge what a model said by rubrics, and write scores as rows"
+EXAMPLE = "python -m evaluators judge build/evaluations/fidelity@0.1.0/said.offline-slipping.json --judge offline:noisy"
+
+_UNSAID: Mapping[str, State] = {"refused": "refused", "failed": "failed", "truncated": "unscored"}
+
+Found = tuple[dict[str, Verdict], tuple[Reply, ...]]
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments of ``judge``."""
+    made.add_argument("said", type=Path, metavar="RESULT", help="a file that `run` wrote")
+    made.add_argument(
+        "--judge",
+        required=True,
+        nargs="+",
+        metavar="NAME",
+        help="models behind the Messages API, or without one: " + ", ".join(f"offline:{name}" for name in JUDGES),
+    )
+    made.add_argument(
+        "--rubric", type=Path, nargs="+", metavar="FILE", help="rubrics (default: those of the benchmark)"
+    )
+    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
+    made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
+    made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
+    add_asking_arguments(made.add_argument_group("asking"))
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """The verb."""
+    judges = list(dict.fromkeys(parsed.judge))
+    offline = {judge: offline_name(judge, JUDGES, "--judge") for judge in judges}
+    header = read_result(parsed.said)
+    if header["kind"] != "said":
+        raise RequestError(
+            f"a result of `{header['kind']}`", parsed.said, expected="one that `run` wrote", mend="Name another file"
+        )
+    rubrics = [read_rubric(path) for path in parsed.rubric or ()] or rubrics_of(
+        header["release"]["name"].partition("@")[0]
+    )
+    tables = {rubric.id: _table(parsed, header, rubric) for rubric in rubrics}
+    if parsed.dry_run:
+        return _plan(parsed, judges, offline, rubrics, tables)
+    rows: list[dict[str, Any]] = []
+    for judge in judges:
+        settings = asking(parsed, judge=judge)
+        for rubric in rubrics:
+            said = tables[rubric.id]
+            starts = _chains(said, rubric, offline[judge], parsed, header)
+            found = run_chains(starts, settings, offline=offline[judge] is not None)
+            rows += _rows(said, rubric, judge, found, settings)
+    return _write(parsed, header, judges, rubrics, rows, tables)
+
+
+def _table(parsed: argparse.Namespace, header: Mapping[str, Any], rubric: Rubric) -> Said:
+    """The rows that a rubric judges; a sample of them with ``--limit``."""
+    _, said = read_said(parsed.said, header, rubric.unit)
+    if parsed.limit is None or parsed.limit >= len(said.rows):
+        return said
+    rng = rng_for(parsed.seed, header["release"]["name"], "evaluators.judge", "limit")
+    places = sorted(rng.sample(range(len(said.rows)), parsed.limit))
+    return replace(said, rows=said.rows[places])
+
+
+def _said(table: Said) -> pl.DataFrame:
+    return table.rows.filter(pl.col("state") == "said")
+
+
+def _chains(
+    table: Said, rubric: Rubric, offline: str | None, parsed: argparse.Namespace, header: Mapping[str, Any]
+) -> list[Callable[[], Chain[Found]]]:
+    """A chain an item that was said."""
+    name = f"judge/{header['release']['name']}/{header['run']['model']}"
+    rows = _said(table).rows(named=True)
+    if offline in KEYED and any(row.get("planted_state") is None for row in rows):
+        raise RequestError(
+            f"offline:{offline} without planted quality", parsed.said, expected="what an offline subject wrote",
+            mend="Judge with a model, or with offline:constant, offline:random",
+        )  # fmt: skip
+    return [functools.partial(_judged, rubric, f"{name}/{row['item']}", row, offline, parsed.seed) for row in rows]
+
+
+def _judged(rubric: Rubric, name: str, row: Mapping[str, Any], offline: str | None, seed: int) -> Chain[Found]:
+    fields = {key: value for key, value in row.items() if isinstance(value, str)}
+    key = Planted(row["planted"]) if row.get("planted_state") else None
+    planted = {part.name: key for part in rubric.parts if key is not None}
+
+    def compose(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
+        chance = rng_for(seed, "evaluators", f"judge.{offline or 'estimate'}", name)
+        return offline_answer(offline or "constant", rubric, fields, planted, chance)
+
+    return (yield from judged(rubric, name, fields, compose))
+
+
+def _rows(
+    table: Said, rubric: Rubric, judge: str, found: Sequence[Found], settings: BackendSettings
+) -> list[dict[str, Any]]:
+    """A score row an item and score; what was not said is not judged and has its own state."""
+    by_item = dict(zip(_said(table)["item"].to_list(), found, strict=True))
+    made = []
+    for row in table.rows.rows(named=True):
+        state = _UNSAID.get(row["state"])
+        nothing = {part.name: Verdict(state, reason=row["reason"]) for part in rubric.parts} if state else {}
+        verdicts, replies = by_item.get(row["item"], (nothing, ()))
+        used = _used(replies, judge, settings)
+        for place, (part, verdict) in enumerate(verdicts.items()):
+            made.append(
+                {
+                    "item": row["item"],
+                    "metric": part,
+                    "judge": judge,
+                    "state": verdict.state,
+                    "value": verdict.value,
+                    "reason": verdict.reason,
+                    "evidence": verdict.evidence,
+                    "planted": row.get("planted"),
+                    "planted_state": row.get("planted_state"),
+                    # One call gives all scores of a rubric: its tokens stand with the first.
+                    **(used if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
+                    "groups": {name: row[name] for name in table.groups},
+                }
+            )
+    return made
+
+
+def _used(replies: Sequence[Reply], judge: str, settings: BackendSettings) -> dict[str, Any]:
+    usages = [reply.usage for reply in replies]
+    tokens = sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in usages)
+    costs = [0.0 if settings.name == "offline" else settings.prices.cost(judge, one, settings.batch) for one in usages]
+    known = None if None in costs else sum(cost for cost in costs if cost is not None)
+    if judge.startswith("offline:"):
+        known = 0.0
+    return {"input_tokens": tokens, "output_tokens": sum(one.output_tokens for one in usages), "cost": known}
+
+
+def _plan(
+    parsed: argparse.Namespace,
+    judges: Sequence[str],
+    offline: Mapping[str, str | None],
+    rubrics: Sequence[Rubric],
+    tables: Mapping[str, Said],
+) -> int:
+    """``--dry-run``: what each judge would be asked, and the price of it."""
+    planned: list[Estimate] = []
+    header = read_result(parsed.said)
+    for judge in judges:
+        if offline[judge] is not None:
+            continue
+        settings = asking(parsed, judge=judge)
+        starts = [start for rubric in rubrics for start in _chains(tables[rubric.id], rubric, None, parsed, header)]
+        own = estimate(starts, settings, workers=1)
+        if not parsed.json:
+            say_estimate(own, settings)
+        planned += own
+    if parsed.json:
+        print_json({"planned": [asdict(one) for one in planned], "cost": total_cost(planned)})
+    elif not planned:
+        say("nothing is asked of a model", quiet=parsed.quiet)
+    return DONE
+
+
+def _write(
+    parsed: argparse.Namespace,
+    header: Mapping[str, Any],
+    judges: Sequence[str],
+    rubrics: Sequence[Rubric],
+    rows: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, Said],
+) -> int:
+    metrics: list[Metric] = [metric for rubric in rubrics for metric in rubric.metrics]
+    groups = sorted({name for table in tables.values() for name in table.groups})
+    about = {
+        "result_version": header["result_version"],
+        "kind": "scores",
+        "release": header["release"],
+        "evaluated_by": package_version(),
+        "run": {
+            **header["run"],
+            "judges": list(judges),
+            "judged": {"limit": parsed.limit, "seed": parsed.seed},
+        },
+        "said": {
+            "model": header["run"]["model"],
+            "tables": {name: entry["sha256"] for name, entry in header["tables"].items()},
+        },
+    }
+    path: Path = parsed.out or _out(parsed, header, judges)
+    written = write_scores(path, about, metrics, frame_of(rows, groups))
+    if parsed.json:
+        print_json({"result": str(path), **{key: written[key] for key in ("release", "run", "metrics", "figures")}})
+    else:
+        _say_figures(written, parsed.quiet)
+    say(f"wrote {path}", quiet=parsed.quiet or parsed.json)
+    states = {one["judge"]: one["states"] for one in written["figures"]["judged"]}
+    if any(one["failed"] for one in states.values()):
+        say("error: some items have no reply. Run the same command again to ask for those")
+        return MACHINE_FAILED
+    return FINDINGS if any(one["unscored"] or one["refused"] for one in states.values()) else DONE
+
+
+def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence[str]) -> Path:
+    name = parsed.said.name.removesuffix(".json").removeprefix("said.")
+    more = [
+        *(path.stem for path in parsed.rubric or ()),
+        f"limit{parsed.limit}" if parsed.limit else "",
+        f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
+    ]
+    folder = evaluations(parsed) / str(header["release"]["name"])
+    parts = (slug(part) for part in (*judges, *more) if part)
+    return folder / f"scores.{name}.by.{'.'.join(parts)}.json"
+
+
+def _say_figures(header: Mapping[str, Any], quiet: bool) -> None:
+    """The figures of each judge for people."""
+    from evaluators.reporting.told import score_lines
+
+    for line in score_lines(header):
+        say(line, quiet=quiet)

@@ -1,0 +1,115 @@
+"""Judges without a model: a ceiling, a known error, and floors. Each answers in the form a rubric asks for.
+
+    exact      what was planted
+    noisy      what was planted, moved one level with probability 0.15, "not applicable" mistaken with 0.05
+    constant   the middle of the scale, whatever the text says
+    random     a value drawn by the seed
+    words      words that two texts have in common (F1 over stems), put on the scale; for rubrics that name the texts
+
+``exact`` and ``noisy`` need answers whose quality was planted. The rest are floors that a model's judging has to clear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from evaluators.rubrics.loading import Part, Rubric
+from evaluators.rubrics.verdicts import NA, say_value
+from schemas.errors import RequestError
+
+JUDGES = ("exact", "noisy", "constant", "random", "words")
+KEYED = ("exact", "noisy")
+MOVED, MISTAKEN = 0.15, 0.05
+
+_SMALL = 4  # letters of a word that carries little
+_WORD = re.compile(r"[a-z']+")
+_QUOTED = 8  # words that an offline judge quotes
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What a judge should say of an item: a value of the scale, or None where the rubric does not apply."""
+
+    value: float | None
+
+
+def offline_answer(
+    judge: str, rubric: Rubric, fields: Mapping[str, str], planted: Mapping[str, Planted], chance: Random
+) -> dict[str, Any]:
+    """The answer of an offline judge. Raises RequestError where it lacks what it goes by."""
+    answer: dict[str, Any] = {}
+    for part in rubric.parts:
+        value = _value(judge, rubric, part, fields, planted.get(part.name), chance)
+        answer[part.name] = NA if value is None else say_value(rubric, value)
+        if rubric.evidence:
+            answer[f"{part.name}_evidence"] = " ".join(fields[rubric.evidence].split()[:_QUOTED])
+    return answer
+
+
+def noisy_row(rubric: Rubric, value: float) -> dict[float, float]:
+    """Probability of each value that the judge ``noisy`` gives where it gives one, for an item planted at ``value``."""
+    values = rubric.scale.values
+    place = values.index(value)
+    near = [values[to] for to in (place - 1, place + 1) if 0 <= to < len(values)]
+    return {value: 1 - MOVED, **{to: MOVED / len(near) for to in near}}
+
+
+def common_words(one: str, two: str) -> float:
+    """F1 over stems of the words that carry meaning, 0 to 1."""
+    first, second = _stems(one), _stems(two)
+    common = sum((first & second).values())
+    return 2 * common / (sum(first.values()) + sum(second.values())) if common else 0.0
+
+
+def middle(rubric: Rubric) -> float:
+    """The middle value of a scale."""
+    return rubric.scale.values[len(rubric.scale.values) // 2]
+
+
+def _value(
+    judge: str, rubric: Rubric, part: Part, fields: Mapping[str, str], planted: Planted | None, chance: Random
+) -> float | None:
+    if judge == "constant":
+        return middle(rubric)
+    if judge == "random":
+        return chance.choice(rubric.scale.values)
+    if judge == "words":
+        return _by_words(rubric, part, fields)
+    if planted is None:
+        raise RequestError(
+            f"offline:{judge} without planted quality", rubric.path, expected="answers of an offline subject",
+            mend="Judge with a model, or with offline:constant, offline:random",
+        )  # fmt: skip
+    if judge == "exact":
+        return planted.value
+    return _noisy(rubric, part, planted.value, chance)
+
+
+def _noisy(rubric: Rubric, part: Part, value: float | None, chance: Random) -> float | None:
+    mistaken = bool(part.not_applicable) and chance.random() < MISTAKEN
+    if value is None:
+        return middle(rubric) if mistaken else None
+    if mistaken:
+        return None
+    row = noisy_row(rubric, value)
+    return chance.choices(list(row), list(row.values()))[0]
+
+
+def _by_words(rubric: Rubric, part: Part, fields: Mapping[str, str]) -> float:
+    if rubric.words is None:
+        raise RequestError(
+            "offline:words for a rubric without [words]", rubric.path, expected="the fields that are compared",
+            mend="Take another judge",
+        )  # fmt: skip
+    gold, answer = (fields[rubric.words[name].replace("{score}", part.name)] for name in ("gold", "answer"))
+    values = rubric.scale.values
+    return values[round((len(values) - 1) * common_words(gold, answer))]
+
+
+def _stems(text: str) -> Counter[str]:
+    return Counter(word[:6] for word in _WORD.findall(text.casefold()) if len(word) >= _SMALL)

@@ -1,0 +1,140 @@
+"""Known figures of planted raters: how well a judge could do, and how many turns a calibrator needs.
+
+Reads ``raters`` and ``ratings`` of a built benchmark (JSON Lines as the builder writes them), lets offline judges with
+planted bias score every turn, and calibrates them with growing numbers of source turns for each rater:
+
+    raw         the judge's own scores          oracle   calibration that knows each rater's scale
+    best        knows rater and turn, and lacks only the rater's noise
+
+A shorter history is the first turns of each rater by the SHA-256 of the sample id, so shorter ones are part of longer
+ones. Everything is offline and the same for the same seed.
+
+    python -m evaluators.scoring.curves build/persturn
+    python -m evaluators.scoring.curves build/persturn --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from evaluators.scoring.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
+from evaluators.scoring.ordinal import ordinal
+from evaluators.scoring.planted import (
+    PlantedJudge,
+    PlantedTurns,
+    best_scores,
+    judge_scores,
+    oracle_scores,
+    planted_turns,
+)
+from evaluators.scoring.turns import SourceTurns, TargetTurns
+from schemas.command import DONE, parser, print_json, run, say
+from schemas.errors import RequestError
+from schemas.rows import read_jsonl
+
+JUDGES = (
+    PlantedJudge("harsh", bias=-0.25, noise=0.12),
+    PlantedJudge("lenient", bias=0.20, noise=0.12),
+    PlantedJudge("flat", bias=0.10, noise=0.05, slope=0.4),
+    PlantedJudge("fair", bias=0.0, noise=0.10),
+)
+HISTORIES = (5, 10, 20, 40, None)
+"""Source turns of each rater; None: all of them."""
+
+METHODS = ("mean_shift", "block_cdf", "reference_cdf", "ordinal")
+
+
+def curve(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> list[dict[str, Any]]:
+    """Mean absolute error of one judge, raw and by method, for each length of history."""
+    raw = judge_scores(turns, judge, seed)
+    gold, said = turns.gold_frame(), turns.prediction_frame(raw)
+    fixed = {"raw": _error(turns, raw), "oracle": _error(turns, oracle_scores(turns, raw))}
+    rows = []
+    for most in HISTORIES:
+        errors = _errors(gold, said, most)
+        rows.append(
+            {"judge": judge.name, "history": most, **fixed, **errors, "best": _error(turns, best_scores(turns))}
+        )
+    return rows
+
+
+def shortened(gold: pl.DataFrame, task: str, most: int | None) -> pl.DataFrame:
+    """Gold of which each rater has at most ``most`` source turns for a target task."""
+    source = gold.filter(pl.col("task") != task)
+    if most is None:
+        return source
+    keys = [hashlib.sha256(name.encode()).hexdigest() for name in source["sample_id"]]
+    ordered = source.with_columns(key=pl.Series(keys, dtype=pl.String)).sort("rater", "key")
+    return ordered.filter(pl.int_range(pl.len()).over("rater") < most).drop("key")
+
+
+def _errors(gold: pl.DataFrame, said: pl.DataFrame, most: int | None) -> dict[str, float]:
+    found: dict[str, list[pl.DataFrame]] = {name: [] for name in METHODS}
+    for task in gold["task"].unique().sort():
+        source = SourceTurns.of(shortened(gold, task, most), task, said)
+        own = gold.filter(pl.col("task") == task).select("sample_id")
+        target = TargetTurns(task, said.join(own, on="sample_id", how="semi", maintain_order="left"))
+        for made in _calibrations(source, target):
+            found[made.method].append(made.frame.select("sample_id", "score"))
+    return {name: _mean_apart(gold.join(pl.concat(parts), on="sample_id")) for name, parts in found.items()}
+
+
+def _calibrations(source: SourceTurns, target: TargetTurns) -> Iterator[Calibrated]:
+    yield mean_shift(source, target)
+    yield block_cdf(source, target)
+    yield reference_cdf(source, target, target)
+    yield ordinal(source, target)
+
+
+def _mean_apart(both: pl.DataFrame) -> float:
+    return float((both["gold"] - both["score"]).abs().to_numpy().mean())
+
+
+def _error(turns: PlantedTurns, scores: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> float:
+    return float(np.abs(scores - turns.gold).mean())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the curves; see ``--help``."""
+    made = parser(
+        "evaluators.scoring.curves",
+        "How well judges could do on planted raters, and how many turns calibration needs.",
+        "python -m evaluators.scoring.curves build/persturn",
+    )
+    made.add_argument("rows", type=Path, metavar="DIR", help="folder of a built benchmark, with raters/ and ratings/")
+    return run(_command, made, argv)
+
+
+def _command(parsed: argparse.Namespace) -> int:
+    turns = planted_turns(_rows(parsed.rows, "raters"), _rows(parsed.rows, "ratings"))
+    rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]
+    if parsed.json:
+        print_json({"turns": len(turns.gold), "raters": len(turns.raters), "seed": parsed.seed, "curves": rows})
+        return DONE
+    columns = ("raw", *METHODS, "oracle", "best")
+    say(f"mean absolute error, {len(turns.gold):,} turns of {len(turns.raters)} raters", quiet=parsed.quiet)
+    say(f"{'judge':<9}{'history':>8}" + "".join(f"{name:>15}" for name in columns), quiet=parsed.quiet)
+    for row in rows:
+        history = "all" if row["history"] is None else row["history"]
+        line = f"{row['judge']:<9}{history:>8}" + "".join(f"{row[name]:>15.3f}" for name in columns)
+        say(line, quiet=parsed.quiet)
+    return DONE
+
+
+def _rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    files = sorted((folder / table).glob("*.jsonl"))
+    if not files:
+        mend = "Run first: python -m builders run persturn"
+        raise RequestError("missing table", folder / table, expected="JSON Lines", mend=mend)
+    return [row for path in files for row in read_jsonl(path)]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,103 @@
+"""Ranks of runs, with ties where their intervals do not part them.
+
+Two runs are told apart where the 95 % interval of their paired difference leaves out 0, whole clusters drawn anew. A
+run's rank is one more than the number of runs that are told to be better than it, so several may share a rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from evaluators.scoring.fidelity import repeats_of
+from evaluators.scoring.fidelity_figures import sentences_of
+from evaluators.scoring.metrics import Metric
+from evaluators.scoring.score_rows import Scores
+from evaluators.scoring.significance import compare_scores
+
+HEADLINE = "acc_atom"
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A run's place; ``tied`` are the runs that it is not told from."""
+
+    name: str
+    rank: int
+    metric: str
+    value: float
+    tied: tuple[str, ...]
+
+
+def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
+    """Runs by their first metric as the first judge of all of them scored it, best first.
+
+    Runs with no item in common are not told apart. Empty where runs were judged on different metrics or have no judge
+    in common: those have no common order."""
+    firsts = {name: own.metrics[0] for name, own in scores.items()}
+    if len({(metric.name, metric.rubric) for metric in firsts.values()}) != 1:
+        return []
+    common = set.intersection(*(set(own.frame["judge"].unique()) for own in scores.values()))
+    if not common:
+        return []
+    units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
+    values = {name: float(own["value"].mean()) for name, own in units.items() if len(own)}  # type: ignore[arg-type]
+    order = sorted(values, key=lambda name: (-values[name], name))
+    sign = {(one, two): _sign(units[one], units[two], seed) for one in order for two in order if one < two}
+    better = {name: [other for other in order if _of(sign, other, name) > 0] for name in order}
+    tied = {name: [other for other in order if other != name and _of(sign, other, name) == 0] for name in order}
+    metric = next(iter(firsts.values()))
+    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
+    shown = f"{shown}, {min(common)}"
+    return [Ranked(name, 1 + len(better[name]), shown, values[name], tuple(tied[name])) for name in order]
+
+
+def _of(sign: Mapping[tuple[str, str], int], one: str, two: str) -> int:
+    """1 where the first is told to be better than the second, -1 worse, 0 neither."""
+    if one == two:
+        return 0
+    return sign[one, two] if one < two else -sign[two, one]
+
+
+def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
+    """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item."""
+    how = metric.aggregation
+    rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
+    if how.method != "atomic":
+        kept = rows.drop_nulls("value")
+        return kept.select(pl.col("item").alias("unit"), pl.col(how.clusters[0]).alias("cluster"), "value")
+    sentences, attributes = sentences_of(rows, how)
+    found = [(one, one.figures()[HEADLINE]) for one in repeats_of(sentences, how.sets)]
+    return pl.DataFrame(
+        {
+            "unit": ["/".join(one.key) for one, value in found if value is not None],
+            "cluster": [attributes[one.key][how.clusters[0]] for one, value in found if value is not None],
+            "value": [value for _, value in found if value is not None],
+        },
+        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+    )
+
+
+def _sign(one: pl.DataFrame, two: pl.DataFrame, seed: int) -> int:
+    both = one.join(two, on="unit").sort("unit")
+    if not len(both):
+        return 0
+    first, second = both["value_right"].to_numpy(), both["value"].to_numpy()
+    found = compare_scores(np.asarray(first), np.asarray(second), both["cluster"].to_list(), seed)
+    if found.low is None or found.high is None:
+        return 0
+    return 1 if found.low > 0 else -1 if found.high < 0 else 0
+
+
+def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
+    """A name for each run: its model, and the judges where a model was judged more than once."""
+    runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
+    models = [str(run["model"]) for run in runs]
+    made: list[str] = []
+    for run, model in zip(runs, models, strict=True):
+        name = model if models.count(model) == 1 else f"{model}, judged by {', '.join(run['judges'])}"
+        made.append(name if name not in made else f"{name} ({made.count(name) + 1})")
+    return made

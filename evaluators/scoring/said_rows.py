@@ -1,0 +1,118 @@
+"""What a model said, as rows: Parquet tables beside a small JSON header, one table a unit.
+
+    build/evaluations/fidelity@0.1.0/said.claude.json                    header: release, run, tables and their digests
+    build/evaluations/fidelity@0.1.0/said.claude.responses.parquet       one text a row
+    build/evaluations/fidelity@0.1.0/said.claude.sentences.parquet       the same, a sentence a row
+
+Judges read these rows and never change them. A row has an ``item`` (its id), its groups, the fields that a rubric may
+show, and ``state`` (said, refused, truncated, failed) with ``reason``; ``planted`` and ``planted_state`` where an
+offline subject wrote it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from evaluators.scoring.metrics import UnitName
+from schemas.errors import RequestError
+from schemas.rows import write_whole
+
+STATES = ("said", "refused", "truncated", "failed")
+
+_NOT_TEXT: Mapping[str, pl.DataType] = {
+    "planted": pl.Float64(),
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
+    "cost": pl.Float64(),
+}
+_AGAIN = "Run the evaluation again"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A table of what was said; ``groups`` are the columns that scores are grouped by."""
+
+    unit: UnitName
+    groups: tuple[str, ...]
+    rows: pl.DataFrame
+
+
+def said_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
+    """Rows with these columns, all of them text but for planted values, tokens and cost."""
+    return pl.DataFrame(list(rows), schema={name: _NOT_TEXT.get(name, pl.String()) for name in columns})
+
+
+def write_said(path: Path, head: Mapping[str, Any], tables: Mapping[str, Said]) -> dict[str, Any]:
+    """Write the tables, then the header that vouches for them; returns the header."""
+    entries, files = {}, {}
+    for name, table in tables.items():
+        if table.rows["item"].is_duplicated().any():
+            raise ValueError(f"two rows of one item in {name}")
+        sink = io.BytesIO()
+        table.rows.sort("item").write_parquet(sink, compression="zstd", statistics=False)
+        files[table_beside(path, name)] = sink.getvalue()
+        entries[name] = {
+            "file": table_beside(path, name).name,
+            "unit": table.unit,
+            "count": len(table.rows),
+            "sha256": hashlib.sha256(sink.getvalue()).hexdigest(),
+            "groups": list(table.groups),
+        }
+    first = next(iter(tables.values())).rows
+    states = dict(first["state"].value_counts().rows())
+    figures = {
+        "items": len(first),
+        "states": {state: states.get(state, 0) for state in STATES},
+        "input_tokens": int(first["input_tokens"].sum()),
+        "output_tokens": int(first["output_tokens"].sum()),
+        "cost": _sum(first["cost"]),
+    }
+    header = {**head, "tables": entries, "figures": figures}
+    for file, content in files.items():
+        write_whole(file, [content])
+    write_whole(path, [orjson.dumps(header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+    return header
+
+
+def table_beside(path: Path, name: str) -> Path:
+    """The file of a table of a header."""
+    return path.with_name(f"{path.name.removesuffix('.json')}.{name}.parquet")
+
+
+def read_said(path: Path, header: Mapping[str, Any], unit: UnitName) -> tuple[str, Said]:
+    """The table of a unit, and its name. Raises RequestError for one that is not there or was changed."""
+    for name, entry in header["tables"].items():
+        if entry["unit"] == unit:
+            file = table_beside(path, name)
+            return name, Said(unit, tuple(entry["groups"]), _read(file, entry))
+    units = sorted({entry["unit"] for entry in header["tables"].values()})
+    raise RequestError(
+        f"no table of the unit {unit}", path, expected=f"one of {', '.join(units)}", mend="Take another rubric"
+    )
+
+
+def _read(file: Path, entry: Mapping[str, Any]) -> pl.DataFrame:
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise RequestError("missing rows", file, mend="Put them beside their header, or run again") from None
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        raise RequestError("rows of another result", file, expected=f"SHA-256 {entry['sha256'][:16]}", mend=_AGAIN)
+    rows = pl.read_parquet(io.BytesIO(content))
+    doubled = rows["item"].is_duplicated()
+    if doubled.any():
+        raise RequestError("two rows of one item", file, row=rows.filter(doubled)["item"][0], mend=_AGAIN)
+    return rows
+
+
+def _sum(values: pl.Series) -> float | None:
+    """A sum, or None where a part of it is not known."""
+    return None if values.null_count() else float(values.sum())

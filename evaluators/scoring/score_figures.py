@@ -1,0 +1,190 @@
+"""What score rows come to: means with intervals, by group, by judge, and how judges agree.
+
+Pure: rows in, numbers out. The same function makes the figures when scores are written and checks them when they
+are read. Scores that are not there (not applicable, unscored, refused, failed) are counted and never stand for 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from evaluators.scoring.agreement import agree
+from evaluators.scoring.fidelity_figures import fidelity_figures
+from evaluators.scoring.metrics import STATES, Metric
+from evaluators.scoring.resampling import ClusterDraws, Estimate, crossed_means, sums_of
+
+POSITION = "position"
+"""The reason of a pairwise tie that came of two verdicts that went by the place and not by the text."""
+
+Draws = dict[tuple[str, int], ClusterDraws]
+
+
+def summary(frame: pl.DataFrame, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
+    """All figures of score rows.
+
+    ``judged`` has an entry a metric and judge, ``consensus`` one a metric with several judges (mean over judges of
+    each item) and with each judge left out, ``agreement`` one a pair of judges and metric, ``examined`` one a judge and
+    metric where the answers' quality was planted.
+    """
+    draws: Draws = {}
+    judged, consensus, agreement, examined = [], [], [], []
+    for metric in metrics:
+        own = frame.filter(pl.col("metric") == metric.name)
+        by_judge = {str(key[0]): rows for key, rows in sorted(own.partition_by("judge", as_dict=True).items())}
+        for judge, rows in by_judge.items():
+            about = {"metric": metric.name, "unit": metric.unit, "judge": judge}
+            judged.append({**about, **states_of(rows), **_figures(rows, metric, seed, draws)})
+            if rows["planted_state"].count():
+                examined.append({"metric": metric.name, "judge": judge, **_examined(rows)})
+        if len(by_judge) > 1:
+            consensus += list(_consensus(own, metric, sorted(by_judge), seed, draws))
+            agreement += [
+                {"metric": metric.name, "first": one, "second": two, **_agreement(by_judge[one], by_judge[two])}
+                for one, two in combinations(by_judge, 2)
+            ]
+    return {"judged": judged, "consensus": consensus, "agreement": agreement, "examined": examined}
+
+
+def states_of(rows: pl.DataFrame) -> dict[str, Any]:
+    """Items, how many are in each state, and of pairwise verdicts the share that went by position."""
+    counts = Counter(dict(rows["state"].value_counts().rows()))
+    made: dict[str, Any] = {"items": len(rows), "states": {state: counts[state] for state in STATES}}
+    by_place = int((rows["reason"] == POSITION).sum())
+    return {**made, "position_dependent": by_place / counts["scored"] if by_place else None}
+
+
+def _figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) -> dict[str, Any]:
+    if metric.aggregation.method == "atomic":
+        return {"fidelity": fidelity_figures(rows, metric.aggregation, seed)}
+    return {"mean": mean_figures(rows, metric, seed, draws), "distribution": _distribution(rows, metric)}
+
+
+def _distribution(rows: pl.DataFrame, metric: Metric) -> list[int]:
+    counts = dict(rows["value"].drop_nulls().value_counts().rows())
+    return [int(counts.get(value, 0)) for value in metric.scale.values]
+
+
+def mean_figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) -> dict[str, Any]:
+    """The nested mean of a metric, an interval for each kind of cluster, and the same by group."""
+    how = metric.aggregation
+    scored = rows.drop_nulls("value")
+    overall = _nested(scored, how.within, how.clusters)
+    made: dict[str, Any] = {"value": None, "intervals": [], "by": {}}
+    if not len(overall):
+        return {**made, "by": {name: {} for name in how.by}}
+    made["value"] = float(overall["value"].mean())  # type: ignore[arg-type]
+    for cluster in how.clusters:
+        (found,) = _by_cluster(overall, cluster, None, seed, draws).values()
+        made["intervals"].append({"over": cluster, **_bounds(found)})
+    if len(how.clusters) == 2:
+        made["intervals"].append({"over": "both", **_bounds(_crossed(overall, how.clusters, seed, draws))})
+    for name in how.by:
+        grouped = _nested(scored, how.within, (*how.clusters, name))
+        by_group = _by_cluster(grouped, how.clusters[0], name, seed, draws)
+        counts = dict(scored[name].value_counts().rows())
+        made["by"][name] = {
+            key: {"value": one.value, "items": counts.get(key, 0), **_bounds(one)} for key, one in by_group.items()
+        }
+    return made
+
+
+def _nested(scored: pl.DataFrame, within: Sequence[str], keep: Sequence[str]) -> pl.DataFrame:
+    """Means of means, from the finest group to the coarsest; the groups in ``keep`` are never mixed."""
+    keys = tuple(dict.fromkeys((*within, *keep)))
+    made = scored.select(*keys, "value")
+    for place in range(len(within)):
+        keys = tuple(dict.fromkeys((*within[place:], *keep)))
+        made = made.group_by(keys).agg(pl.col("value").mean())
+    return made.sort(keys) if within else made
+
+
+def _by_cluster(frame: pl.DataFrame, cluster: str, group: str | None, seed: int, draws: Draws) -> dict[str, Estimate]:
+    """An estimate a value of ``group`` (one under "" without), whole clusters drawn anew."""
+    names = frame[cluster].unique().sort()
+    places = frame[cluster].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
+    groups = [""] if group is None else frame[group].drop_nulls().unique().sort().to_list()
+    column = (
+        np.zeros(len(frame), np.int64)
+        if group is None
+        else frame[group].cast(pl.Enum(groups)).to_physical().fill_null(len(groups)).cast(pl.Int64).to_numpy()
+    )
+    width = len(groups) + 1
+    cells, size = places * width + column, len(names) * width
+    sums, weights = (part.reshape(-1, width)[:, :-1] for part in sums_of(frame["value"].to_numpy(), cells, size))
+    found = _draws(cluster, len(names), seed, draws).means(sums, weights)
+    return dict(zip(groups, found, strict=True))
+
+
+def _crossed(frame: pl.DataFrame, clusters: Sequence[str], seed: int, draws: Draws) -> Estimate:
+    first, second = (frame[name].unique().sort() for name in clusters)
+    one, two = (
+        frame[name].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
+        for name, names in zip(clusters, (first, second), strict=True)
+    )
+    cells, size = one * len(second) + two, len(first) * len(second)
+    sums, weights = (part.reshape(len(first), -1) for part in sums_of(frame["value"].to_numpy(), cells, size))
+    drawn = [_draws(name, len(names), seed, draws) for name, names in zip(clusters, (first, second), strict=True)]
+    return crossed_means(sums, weights, drawn[0], drawn[1])
+
+
+def _draws(cluster: str, count: int, seed: int, draws: Draws) -> ClusterDraws:
+    if (cluster, count) not in draws:
+        draws[cluster, count] = ClusterDraws(count, seed, cluster)
+    return draws[cluster, count]
+
+
+def _bounds(found: Estimate) -> dict[str, Any]:
+    return {"low": found.low, "high": found.high, "clusters": found.clusters}
+
+
+def _consensus(
+    own: pl.DataFrame, metric: Metric, judges: Sequence[str], seed: int, draws: Draws
+) -> Iterator[dict[str, Any]]:
+    """The figures of all judges' mean, then with each judge left out."""
+    kept = [
+        column
+        for column in own.columns
+        if column not in ("judge", "state", "value", "planted", "planted_state", "reason", "item")
+    ]
+    for left_out in (None, *judges):
+        rows = own.filter(pl.col("judge") != left_out) if left_out else own
+        # Persona fidelity needs one of five scores: of several judges the lower median.
+        agreed = (
+            pl.col("value").mean() if metric.aggregation.method == "mean" else pl.col("value").quantile(0.5, "lower")
+        )
+        items = rows.group_by("item", maintain_order=True).agg(pl.col(kept).first(), agreed)
+        scored = pl.when(pl.col("value").is_null()).then(pl.lit("unscored")).otherwise(pl.lit("scored"))
+        items = items.with_columns(scored.alias("state"), pl.lit(None, pl.String).alias("reason"))
+        figures = _figures(items, metric, seed, draws)
+        figures.pop("distribution", None)
+        yield {"metric": metric.name, "without": left_out, **figures}
+
+
+def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> Mapping[str, Any]:
+    both = first.select("item", "value", "state").join(second.select("item", "value", "state"), on="item").sort("item")
+    states = np.array([_applies(both["state"]), _applies(both["state_right"])])
+    return asdict(agree(_floats(both["value"]), _floats(both["value_right"]), states))
+
+
+def _examined(rows: pl.DataFrame) -> Mapping[str, Any]:
+    """A judge against what was planted."""
+    known = rows.drop_nulls("planted_state").sort("item")
+    told = np.array([_applies(known["planted_state"]), _applies(known["state"])])
+    return asdict(agree(_floats(known["planted"]), _floats(known["value"]), told))
+
+
+def _applies(states: pl.Series) -> Any:
+    """1 scored, 0 not applicable, NaN neither."""
+    told = states.replace_strict({"scored": 1.0, "not_applicable": 0.0}, default=float("nan"), return_dtype=pl.Float64)
+    return told.to_numpy()
+
+
+def _floats(values: pl.Series) -> Any:
+    return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()

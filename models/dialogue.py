@@ -1,0 +1,249 @@
+"""Whole conversations: two or three speakers, each with its own view of what was said, until a rule ends them.
+
+A dialogue is a chain, so it runs on every backend (each speaker has a ``compose``), its speakers may be
+played by different models at different servers or by none, and a run that was killed goes on with the
+speaker whose turn it was: what was said comes from the journal and is asked of nobody again.
+
+    user = Speaker("user", "user", typical_words, fixed=(persona,), opening="Begin the conversation.")
+    subject = Speaker("assistant", "subject", typical_reply)
+    talk = yield from dialogue("likebench/talks/U_01", (user, subject), StopRule(turns=5, sessions=3))
+    rows = [(turn.session, turn.speaker, turn.text) for turn in talk.turns]      # also when talk.ended == "failed"
+
+A model is always shown itself as the assistant and the others as the user. A simulated user therefore has
+the roles exchanged: its opening words are the assistant's in its own view and stay there, because a
+simulator that no longer sees them begins the conversation anew. What it is asked as a session begins
+(``opening``) stands before them in the user's place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from models.remedies import TRIES, Failure, ask, failure
+from models.request import Chain, Message, Reply, Request, Role
+
+Ended = Literal["limit", "stop_word", "signal", "failed"]
+"""All sessions and turns were held; the stop word was said; an answer said so; a speaker did not answer."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an answer comes to: the words the others hear, and whether the speaker ends the conversation."""
+
+    text: str
+    stop: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one speaker said: ``session`` and ``number`` (of the exchange in it) count from 1.
+
+    ``answer`` is the whole answer of the request ``request``, of which ``text`` is what was said aloud.
+    """
+
+    speaker: str
+    text: str
+    session: int
+    number: int
+    request: str
+    answer: Any
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a speaker knows when its turn comes: ``messages`` is its view, the last of them the user's."""
+
+    speaker: str
+    session: int
+    number: int
+    messages: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+
+
+def plain(answer: Any) -> Said:
+    """The reading of an answer that is nothing but what is said. Raises ValueError for any other."""
+    if not isinstance(answer, str):
+        raise ValueError("the answer is no plain text")
+    return Said(answer)
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """One side of a dialogue.
+
+    ``name`` tells the speakers apart, ``role`` says which model plays it. ``compose`` answers offline.
+    ``fixed`` is its system part; ``opening`` is what it is asked as a session begins (the speaker who begins
+    needs one); ``reminder`` stands under what it is to answer, each time, and in no later view.
+    ``read`` turns its answer into what is said, raising ValueError with the reason when it cannot.
+    ``remembers``: it sees all sessions so far, else only the present one.
+    """
+
+    name: str
+    role: Role
+    compose: Callable[[Moment], Any]
+    fixed: tuple[str, ...] = ()
+    opening: str = ""
+    reminder: str = ""
+    read: Callable[[Any], Said] = plain
+    remembers: bool = True
+    schema: Mapping[str, Any] | None = None
+    parse: Callable[[str], Any] | None = None
+    prompt_id: str = ""
+    prompt_digest: str = ""
+    max_tokens: int = 1024
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When a dialogue ends: after ``sessions`` of ``turns`` exchanges, in each of which every speaker speaks once.
+
+    Before that when a speaker of ``stop_by`` (empty: any) says ``stop_word``, or when a reading says ``stop``.
+    """
+
+    turns: int
+    sessions: int = 1
+    stop_word: str | None = None
+    stop_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """What was said, how it ended and, for people, why; ``failure`` is what a speaker did not answer."""
+
+    turns: tuple[Turn, ...]
+    ended: Ended
+    reason: str
+    failure: Failure | None = None
+
+
+Cast = Sequence[Speaker] | Callable[[int, tuple[Turn, ...]], Sequence[Speaker]]
+"""The speakers in their order, or a function of the session's number and all turns so far that names them."""
+
+
+def dialogue(
+    name: str,
+    speakers: Cast,
+    rule: StopRule,
+    *,
+    history: tuple[Turn, ...] = (),
+    sample: int = 0,
+    tries: int = TRIES,
+) -> Chain[Dialogue]:
+    """Hold a dialogue; requests are named ``<name>/<session>/<number>/<speaker>``.
+
+    ``history`` are turns of earlier sessions, which count on from the last of them. The turns returned are
+    those of this dialogue alone. Raises ValueError for speakers of the same name, for none or one,
+    and for a first speaker without an opening.
+    """
+    turns = history
+    first = history[-1].session + 1 if history else 1
+    for session in range(first, first + rule.sessions):
+        cast = speakers(session, turns) if callable(speakers) else speakers
+        _check(cast)
+        views = {speaker.name: View(speaker, len(cast) > 2, turns, session) for speaker in cast}
+        for number in range(1, rule.turns + 1):
+            for speaker in cast:
+                moment = Moment(speaker.name, session, number, views[speaker.name].messages(), turns)
+                request = _request(f"{name}/{session}/{number:02}/{speaker.name}", speaker, moment, sample)
+                reply: Reply = yield from ask(request, functools.partial(_problem, speaker), tries)
+                if reply.status != "answered":
+                    failed = failure(request, reply)
+                    return Dialogue(turns[len(history) :], "failed", reply.reason or reply.status, failed)
+                said, ended = _heard(speaker, rule, speaker.read(reply.answer))
+                if said:
+                    turn = Turn(speaker.name, said, session, number, request.id, reply.answer, reply)
+                    turns = (*turns, turn)
+                    for one in views.values():
+                        one.hear(turn)
+                if ended:
+                    return Dialogue(turns[len(history) :], ended, f"{speaker.name} ended it ({ended})")
+    limit = f"{rule.sessions} x {rule.turns} turns were held and nobody had to end it"
+    if rule.stop_word is not None:
+        limit = f"nobody said {rule.stop_word!r} within {rule.sessions} x {rule.turns} turns"
+    return Dialogue(turns[len(history) :], "limit", limit)
+
+
+class View:
+    """The turns as one speaker is shown them: its own as the assistant's, all others' and its openings as the user's.
+
+    Turns of one side that follow each other are one message; among ``several`` speakers the others are named.
+    """
+
+    def __init__(self, speaker: Speaker, several: bool, turns: Sequence[Turn], session: int) -> None:
+        self._speaker, self._several = speaker, several
+        self._messages: list[Message] = []
+        self._session = 0
+        for turn in turns:
+            if speaker.remembers or turn.session == session:
+                self.hear(turn)
+        self._enter(session)
+
+    def messages(self) -> tuple[Message, ...]:
+        """What the speaker is shown now."""
+        return tuple(self._messages)
+
+    def hear(self, turn: Turn) -> None:
+        """A further turn was said."""
+        self._enter(turn.session)
+        if turn.speaker == self._speaker.name:
+            self._add("assistant", turn.text)
+        else:
+            self._add("user", f"{turn.speaker}: {turn.text}" if self._several else turn.text)
+
+    def _enter(self, session: int) -> None:
+        if session != self._session and self._speaker.opening:
+            self._add("user", self._speaker.opening)
+        self._session = session
+
+    def _add(self, role: Literal["user", "assistant"], text: str) -> None:
+        if self._messages and self._messages[-1][0] == role:
+            text = f"{self._messages.pop()[1]}\n\n{text}"
+        self._messages.append((role, text))
+
+
+def _request(name: str, speaker: Speaker, moment: Moment, sample: int) -> Request:
+    *before, (_, last) = moment.messages
+    return Request(
+        id=name,
+        role=speaker.role,
+        fixed=speaker.fixed,
+        messages=tuple(before),
+        prompt=f"{last}\n\n{speaker.reminder}" if speaker.reminder else last,
+        prompt_id=speaker.prompt_id,
+        prompt_digest=speaker.prompt_digest,
+        compose=functools.partial(speaker.compose, moment),
+        schema=speaker.schema,
+        parse=speaker.parse,
+        max_tokens=speaker.max_tokens,
+        temperature=speaker.temperature,
+        sample=sample,
+    )
+
+
+def _problem(speaker: Speaker, answer: Any) -> str | None:
+    try:
+        said = speaker.read(answer)
+    except ValueError as error:
+        return str(error)
+    return None if said.text.strip() or said.stop else "nothing is said"
+
+
+def _heard(speaker: Speaker, rule: StopRule, said: Said) -> tuple[str, Ended | None]:
+    """The words before a stop word, and whether and how the dialogue ends here."""
+    word = rule.stop_word
+    if word and word in said.text and (not rule.stop_by or speaker.name in rule.stop_by):
+        return said.text.partition(word)[0].strip(), "stop_word"
+    return said.text.strip(), "signal" if said.stop else None
+
+
+def _check(cast: Sequence[Speaker]) -> None:
+    names = [speaker.name for speaker in cast]
+    if not 2 <= len(names) <= 3 or len(set(names)) != len(names):
+        raise ValueError(f"a dialogue takes two or three speakers of different names, not {names}")
+    if not cast[0].opening:
+        raise ValueError(f"{names[0]} speaks first and needs an opening")

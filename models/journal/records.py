@@ -1,0 +1,135 @@
+"""Requests and replies as rows of the journal."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from models.request import Usage
+from models.wire.questions import ROOT, Question
+
+_ASKED = """
+INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, 0, 0, ?, ?, NULL)
+ON CONFLICT (key) DO UPDATE SET pending = 1, problem = NULL, manner = excluded.manner,
+  id = excluded.id, run = excluded.run, asked_at = excluded.asked_at, most_tokens = excluded.most_tokens
+"""
+
+_ANSWERED = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, 'answered', '', ?, ?, ?, ?, ?, ?, ?)"
+
+StoredPart = tuple[bytes, bytes, str, str]
+"""Digest, the digest before it, role, text."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as the journal keeps it; ``most_tokens`` is an upper bound on its input."""
+
+    question: Question
+    id: str
+    role: str
+    model: str
+    server: str
+    sample: int
+    attempt: int
+    prompt_id: str
+    prompt_digest: str
+    most_tokens: int
+    max_tokens: int
+
+    @property
+    def key(self) -> bytes:
+        """By which the journal knows it."""
+        return self.question.key
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A reply as the journal keeps it; ``message`` is canonical JSON."""
+
+    key: bytes
+    message: bytes
+    usage: Usage
+    metered: bool
+    request_id: str | None = None
+    batch: bool = False
+
+
+def new_parts(question: Question, stored: set[bytes]) -> list[StoredPart]:
+    """The parts of a question that are not stored yet; adds them to ``stored``."""
+    made: list[StoredPart] = []
+    for place in reversed(range(len(question.parts))):
+        digest = question.digests[place]
+        if digest in stored:  # and so is all before it
+            break
+        stored.add(digest)
+        made.append((digest, question.digests[place - 1] if place else ROOT, *question.parts[place]))
+    return made
+
+
+def insert_asked(connection: sqlite3.Connection, asked: Asked, parts: Sequence[StoredPart], run: int) -> None:
+    """Note a request as about to be sent, with the parts of it that are new."""
+    question = asked.question
+    connection.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?, ?, ?)", parts)
+    settings = hashlib.sha256(question.settings).digest()
+    connection.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (settings, question.settings.decode()))
+    connection.execute(
+        _ASKED,
+        (
+            question.key, asked.id, asked.role, asked.model, asked.server, question.wire, asked.sample, asked.attempt,
+            asked.prompt_id, asked.prompt_digest, question.digests[-1], settings, question.manner, run, now(),
+            asked.most_tokens, asked.max_tokens,
+        ),
+    )  # fmt: skip
+
+
+def insert_answered(connection: sqlite3.Connection, answered: Answered) -> None:
+    """Note a reply; its request is not pending any more."""
+    usage = answered.usage
+    connection.execute(
+        _ANSWERED,
+        (
+            answered.key, now(), answered.message.decode(), reply_digest(answered.key, answered.message),
+            answered.request_id, answered.batch, answered.metered, usage.input_tokens, usage.cache_write_tokens,
+            usage.cache_read_tokens, usage.output_tokens,
+        ),
+    )  # fmt: skip
+    connection.execute("UPDATE requests SET sent = sent + 1, pending = 0 WHERE key = ?", (answered.key,))
+
+
+def reply_digest(key: bytes, message: bytes) -> bytes:
+    """What a reply is checked by whenever it is read."""
+    return hashlib.sha256(key + message).digest()
+
+
+def as_json(answered: Answered) -> dict[str, Any]:
+    """A reply for the reserve."""
+    usage = answered.usage
+    return {
+        "key": answered.key.hex(),
+        "message": answered.message.decode(),
+        "usage": [usage.input_tokens, usage.cache_write_tokens, usage.cache_read_tokens, usage.output_tokens],
+        "metered": answered.metered,
+        "request_id": answered.request_id,
+        "batch": answered.batch,
+    }
+
+
+def from_json(row: dict[str, Any]) -> Answered:
+    """A reply from the reserve."""
+    return Answered(
+        bytes.fromhex(row["key"]),
+        row["message"].encode(),
+        Usage(*row["usage"]),
+        row["metered"],
+        row["request_id"],
+        row["batch"],
+    )
+
+
+def now() -> str:
+    """The time in UTC, for people to read."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,275 @@
+"""The open journal of a run.
+
+One SQLite file (WAL, synchronous FULL; tables in ``journal.sql``). A request is known by the digest of
+all that determines its answer, so running a command again replays what was answered, for free, and
+asks the rest. A thread writes in groups: while one commit reaches the disk, the next group gathers.
+Which of the requests that are recorded as pending are being sent stands in a file beside it (``sending``).
+When the disk is full, replies under way go to the reserve beside the file (``reserve``), and the next
+run takes them over. One process writes at a time; any number may read (``python -m models journal``).
+
+Keys and headers are never stored: questions and replies only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from models.journal import files, records
+from models.journal.records import Answered, Asked
+from models.journal.reserve import EACH, SMALLEST, Reserve
+from models.journal.sending import Sending
+from schemas.errors import MachineError
+from schemas.locks import held
+
+Work = Callable[[sqlite3.Connection], object]
+Job = tuple[Work, Answered | None, asyncio.Future[None]]
+
+_KILLED = "doubts = doubts + 1, sent = sent + 1, pending = 0, problem = 'no reply seen: the run was killed'"
+_OPEN_BATCH_KEYS = "SELECT key FROM batch_items JOIN batches USING (number) WHERE NOT done"
+_KEYED = ("batch_items", "replies", "requests")
+_NEEDED_PARTS = """
+WITH RECURSIVE needed (digest) AS (
+  SELECT last_part FROM requests UNION SELECT previous FROM parts JOIN needed USING (digest)
+) SELECT digest FROM needed
+"""
+
+
+@contextlib.contextmanager
+def opened(path: Path, concurrency: int) -> Iterator[Journal]:
+    """The journal for writing. Raises MachineError when another process writes it, it is damaged, or there is no room.
+
+    Raises RequestError for a file that is no journal or comes from another version.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    with held(lock, "journal", path, "Wait for it, or use another --journal"):
+        connection = files.connected(path)
+        try:
+            reserve = Reserve(path.with_name(f".{path.name}.reserve"), max(SMALLEST, EACH * concurrency))
+            try:
+                journal = Journal(path, connection, reserve, Sending(path.with_name(f".{path.name}.sending")))
+                try:
+                    yield journal
+                finally:
+                    journal.close()
+            finally:
+                reserve.close()
+        finally:
+            connection.close()
+
+
+class Journal:
+    """An open journal; see ``opened``."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve, sending: Sending) -> None:
+        self.path = path
+        self.run = 0
+        self.sending = sending
+        self._connection, self._reserve = connection, reserve
+        self._failed: MachineError | None = None  # set by the writer, for good
+        self._aside: dict[bytes, bytes] = {}  # replies that are not in the file, or not yet
+        self._last: asyncio.Future[None] | None = None
+        self._stored: set[bytes] = set()
+        self._take_over()
+        self.known: dict[bytes, int | None] = dict(connection.execute("SELECT key, rowid FROM replies"))
+        self._reader = files.reader(path)
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._writer.start()
+
+    def begin_run(self, command: str) -> None:
+        """Number a new run, and count as doubts what an earlier one was sending when it was killed."""
+        left = self.sending.left()
+        pending = f"pending AND key NOT IN ({_OPEN_BATCH_KEYS})"
+        sent = "" if left is None else f"AND hex(key) IN ({', '.join(repr(key.hex().upper()) for key in left)})"
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(f"UPDATE requests SET {_KILLED} WHERE {pending} {sent}")
+            self._connection.execute(f"UPDATE requests SET pending = 0 WHERE {pending}")
+            insert = "INSERT INTO runs (began_at, command) VALUES (?, ?) RETURNING number"
+            ((self.run,),) = self._connection.execute(insert, (records.now(), command)).fetchall()
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise files.unwritable(self.path, error) from None
+        self.sending.begin()
+
+    def replay(self, key: bytes) -> bytes | None:
+        """The message that answered a request; None when nothing did yet. Raises MachineError for a damaged one."""
+        if key not in self.known:
+            return None
+        if key in self._aside:
+            return self._aside[key]
+        row = None
+        with files.damage_reported(self.path):
+            rowid = self.known[key]
+            if rowid is None:
+                (rowid,) = self._reader.execute("SELECT rowid FROM replies WHERE key = ?", (key,)).fetchone()
+            row = self._reader.execute("SELECT message, digest FROM replies WHERE rowid = ?", (rowid,)).fetchone()
+        if row is None or records.reply_digest(key, row[0].encode()) != row[1]:
+            raise files.damaged(self.path, "a reply is not what was recorded")
+        message: bytes = row[0].encode()
+        return message
+
+    async def ask(self, asked: Sequence[Asked]) -> None:
+        """Note requests as about to be sent. On disk when this returns, and with it all that was noted before."""
+        new = [(one, records.new_parts(one.question, self._stored)) for one in asked]
+
+        def work(connection: sqlite3.Connection) -> None:
+            for one, parts in new:
+                records.insert_asked(connection, one, parts, self.run)
+
+        await self._do(work)
+
+    def answer(self, answered: Answered) -> asyncio.Future[None]:
+        """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it."""
+        self.known[answered.key] = None
+        self._aside[answered.key] = answered.message
+        done = self._enqueue(lambda connection: records.insert_answered(connection, answered), answered)
+        done.add_done_callback(lambda _: self._failed or self._aside.pop(answered.key, None))
+        return done
+
+    def unanswered(self, key: bytes, problem: str | None, doubt: bool, over: bool) -> asyncio.Future[None]:
+        """Note an attempt without a reply, and why; ``doubt``: it may have been billed; ``over``: it was the last."""
+        sql = "UPDATE requests SET sent = sent + 1, doubts = doubts + ?, problem = ?, pending = ? WHERE key = ?"
+        return self._enqueue(lambda connection: connection.execute(sql, (doubt, problem, not over, key)))
+
+    def not_sent(self, key: bytes) -> asyncio.Future[None]:
+        """Note that a request is not going to be sent."""
+        return self._enqueue(lambda c: c.execute("UPDATE requests SET pending = 0 WHERE key = ?", (key,)))
+
+    def came_to(self, key: bytes, status: str, reason: str) -> asyncio.Future[None]:
+        """Note what a reply came to when it was read."""
+        sql = "UPDATE replies SET status = ?, reason = ? WHERE key = ?"
+        return self._enqueue(lambda connection: connection.execute(sql, (status, reason, key)))
+
+    async def written(self) -> None:
+        """All that was noted so far is on disk when this returns. Raises MachineError when it is not."""
+        if self._last is not None:
+            await self._last
+
+    async def write(self, work: Work) -> None:
+        """Do other work on the connection, in its turn and committed when this returns."""
+        await self._do(work)
+
+    def change(self, *statements: tuple[str, Sequence[Any]]) -> None:
+        """Run statements at once, in one transaction: for commands, not for a run."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for sql, values in statements:
+                self._connection.execute(sql, values)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise files.unwritable(self.path, error) from None
+
+    def forget(self, keys: str, values: Sequence[Any]) -> None:
+        """Forget the requests whose keys a query chooses, and the parts of prompts that nothing else needs."""
+        self.change(
+            ("CREATE TEMP TABLE gone AS " + keys, values),
+            *((f"DELETE FROM {table} WHERE key IN (SELECT key FROM gone)", ()) for table in _KEYED),
+            ("DELETE FROM settings WHERE digest NOT IN (SELECT settings FROM requests)", ()),
+            (f"DELETE FROM parts WHERE digest NOT IN ({_NEEDED_PARTS})", ()),
+        )
+        self._connection.execute("VACUUM")
+
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        """Rows of a query."""
+        with files.damage_reported(self.path):
+            return self._reader.execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        """Write what is waiting, and stop."""
+        self._queue.put(None)
+        self._writer.join()
+        self._reader.close()
+        self.sending.close()
+        if self._failed is None:
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    async def _do(self, work: Work) -> None:
+        await self._enqueue(work)
+
+    def _enqueue(self, work: Work, reply: Answered | None = None) -> asyncio.Future[None]:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.add_done_callback(_heard)
+        self._last = done
+        self._queue.put((work, reply, done))
+        return done
+
+    def _write(self) -> None:
+        while (first := self._queue.get()) is not None:
+            group, last = [first], False
+            with contextlib.suppress(queue.Empty):
+                while not last:
+                    following = self._queue.get_nowait()
+                    last = following is None
+                    if following is not None:
+                        group.append(following)
+            waiting = [done for _, _, done in group]
+            try:
+                _report(waiting, self._commit([(work, reply) for work, reply, _ in group]))
+            except BaseException as error:  # whoever waits has to hear of it
+                _report(waiting, [MachineError(f"journal stopped ({error!r})", self.path)] * len(waiting))
+                raise
+            if last:
+                return
+
+    def _commit(self, group: Sequence[tuple[Work, Answered | None]]) -> list[Exception | None]:
+        if self._failed is None:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                for work, _ in group:
+                    work(self._connection)
+                self._connection.execute("COMMIT")
+                return [None] * len(group)
+            except sqlite3.Error as error:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                self._failed = files.unwritable(self.path, error)
+        return [self._put_aside(reply) for _, reply in group]
+
+    def _put_aside(self, reply: Answered | None) -> Exception | None:
+        if reply is None:
+            return self._failed
+        try:
+            self._reserve.put(records.as_json(reply))
+        except OSError as error:
+            return files.unwritable(self.path, error)
+        return None
+
+    def _take_over(self) -> None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for row in self._reserve.rows():
+                records.insert_answered(self._connection, records.from_json(row))
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise files.unwritable(self.path, error) from None
+        self._reserve.clear()
+
+
+def _heard(done: asyncio.Future[None]) -> None:
+    """Whoever waits for the disk later hears of an error, too: not waiting for this one is no oversight."""
+    if not done.cancelled():
+        done.exception()
+
+
+def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception | None]) -> None:
+    """Report to the loop how a group went."""
+
+    def finish() -> None:
+        for done, error in zip(waiting, errors, strict=True):
+            if done.done():
+                continue
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+    with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+        waiting[0].get_loop().call_soon_threadsafe(finish)

@@ -1,0 +1,100 @@
+"""The report of judged texts: every figure with its interval and meaning, judges examined, ranks with ties."""
+
+import re
+
+import pytest
+from builders.fidelity.__main__ import main as build
+from evaluator_samples import browser
+
+from evaluators.__main__ import main
+from evaluators.scoring.metrics import Aggregation, Metric, Scale
+from evaluators.scoring.ranking import ranked
+from evaluators.scoring.results import read_result
+from evaluators.scoring.score_rows import Scores, frame_of
+from releases.__main__ import main as releases
+
+SUBJECTS = ("steady", "slipping", "flat")
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    root = tmp_path_factory.mktemp("scored")
+    work = ["--workspace", str(root)]
+    build([*work, "--quiet"])
+    frozen = ["--frozen", str(root / "frozen")]
+    assert releases(["freeze", "fidelity@0.1.0", *work, *frozen, "--quiet"]) == 0
+    folder = root / "evaluations/fidelity@0.1.0"
+    for subject in SUBJECTS:
+        words = ["--release", "fidelity@0.1.0", *frozen, "--model", f"offline:{subject}", "--limit", "150", "--quiet"]
+        assert main(["run", *work, *words]) == 0
+        judges = ["offline:noisy", "offline:constant"] if subject == "steady" else ["offline:noisy"]
+        said = str(folder / f"said.offline-{subject}.limit150.json")
+        assert main(["judge", *work, said, "--judge", *judges, "--quiet"]) == 0
+    paths = sorted(folder.glob("scores.*.json"))
+    page = root / "page.html"
+    assert main(["report", *work, *map(str, paths), "--out", str(page), "--quiet"]) == 0
+    return page, [read_result(path) for path in paths], paths
+
+
+def test_every_figure_stands_with_its_interval_and_what_it_means(reported):
+    page, results, _ = reported
+    text = page.read_text("utf-8")
+    shown = sorted(float(value) for value in re.findall(r'data-value="([0-9.-]+)"', text))
+    figures = [
+        figure["value"]
+        for result in results
+        for one in result["figures"]["judged"]
+        for figure in one["fidelity"]["metrics"].values()
+        if figure["value"] is not None
+    ]
+    assert shown == pytest.approx(sorted(figures), abs=1e-6)
+    assert "personas like these" in text and "these, asked again" in text
+    assert "Judges examined" in text and "Judges compared" in text and "without offline:noisy" in text
+    assert "No model has been asked" in text and "src=" not in text and len(page.read_bytes()) < 150_000
+
+
+def test_runs_of_different_quality_are_ranked_by_a_judge_that_all_had(reported, capsys):
+    _, _, paths = reported
+    page = str(paths[0].parent / "r.html")
+    assert main(["report", *map(str, paths), "--out", page, "--json"]) == 0
+    told = capsys.readouterr().out
+    order = re.findall(r'"name": "offline:(\w+)"', told)
+    assert order == ["steady", "slipping", "flat"]
+    assert re.findall(r'"rank": (\d)', told) == ["1", "2", "3"]
+
+
+def scores_of(values):
+    metric = Metric("warmth", "turn", Scale("integers", 1, 5), Aggregation("mean", (), ("user",)))
+    rows = [
+        {
+            "item": f"t{place}", "metric": "warmth", "judge": "j", "state": "scored", "value": float(value),
+            "input_tokens": 0, "output_tokens": 0, "groups": {"user": f"u{place // 4}"},
+        }
+        for place, value in enumerate(values)
+    ]  # fmt: skip
+    return Scores(None, {}, (metric,), frame_of(rows, ("user",)).unnest("groups"))
+
+
+def test_runs_whose_difference_is_not_told_from_nothing_share_a_rank():
+    mixed = [1 + place % 5 for place in range(40)]
+    turned = [1 + (place + 2) % 5 for place in range(40)]
+    found = ranked({"low": scores_of([1] * 40), "one": scores_of(mixed), "two": scores_of(turned)}, 7)
+    ranks = {one.name: one.rank for one in found}
+    assert ranks == {"one": 1, "two": 1, "low": 3}
+    assert {one.name: one.tied for one in found} == {"one": ("two",), "two": ("one",), "low": ()}
+
+
+def test_choices_and_scores_are_not_put_on_one_page(reported, tmp_path, capsys):
+    _, _, paths = reported
+    said = next(path for path in paths[0].parent.glob("said.*.json"))
+    assert main(["report", str(paths[0]), str(said), "--out", str(tmp_path / "r.html")]) == 2
+    assert "a result of `said`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_page_fits_a_phone_and_a_desk(reported, width):
+    with browser() as chrome:
+        chrome.open(reported[0], width)
+        assert chrome.complaints() == []
+        inner, wide = chrome.run("return [innerWidth, document.documentElement.scrollWidth]")
+        assert wide <= inner
