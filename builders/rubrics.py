@@ -13,7 +13,8 @@ from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import computed
 from builders.pipeline.run import Done, Run
 from builders.pipeline.staleness import inputs_digest, write_if_stale
-from schemas.tables import Row, vocabulary
+from schemas.records import vocabulary
+from schemas.tables import Row
 
 MAKES = ("rubrics",)
 

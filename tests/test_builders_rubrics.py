@@ -1,4 +1,4 @@
-"""The build of profiles, priors and rubrics as commands: repeatable, stale when it should be, the same on any wire."""
+"""The build of profiles, priors and rubrics as commands: repeatable, stale when it should be, and over the wire."""
 
 import re
 

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections import Counter
 
-from schemas.tables import term_ids, vocabulary
+from schemas.records import term_ids, vocabulary
 
 STOP = frozenset(
     [

@@ -17,7 +17,8 @@ from audits.checks.entries import entries, values_of
 from audits.duplicates.neighbours import cosine_pairs
 from audits.subjects import Subject, at_row, at_words, subjects
 from schemas.findings import Finding
-from schemas.tables import Row, term_ids
+from schemas.records import term_ids
+from schemas.tables import Row
 
 KEY = ("persona_id", "session")
 ALIKE = 0.9

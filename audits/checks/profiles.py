@@ -17,7 +17,8 @@ from typing import Any
 from audits.checks.entries import entries, values_of
 from audits.subjects import Subject, at_row, subjects
 from schemas.findings import Finding
-from schemas.tables import Row, record_schema, term_ids, vocabulary
+from schemas.records import record_schema, term_ids, vocabulary
+from schemas.tables import Row
 
 KEY = ("persona_id",)
 CLOSEST = 0.25

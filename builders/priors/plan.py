@@ -17,7 +17,8 @@ from typing import Any
 
 from builders.offline.sessions.banks import bank
 from schemas.errors import RequestError
-from schemas.tables import Row, term_ids, vocabulary
+from schemas.records import term_ids, vocabulary
+from schemas.tables import Row
 
 LEAST_SESSIONS = 3
 """With fewer no metric that needs an earlier session could be tested twice."""

@@ -19,7 +19,8 @@ from models.prompts import load
 from models.remedies import Failure, ask, failure
 from models.request import Chain, Request
 from schemas.randomness import rng_for
-from schemas.tables import Row, record_schema, vocabulary
+from schemas.records import record_schema, vocabulary
+from schemas.tables import Row
 
 _TOLD = ("background", "knowledge", "behaviors", "goals", "life_events", "relations", "details", "entities")
 

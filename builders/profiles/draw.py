@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
-from schemas.tables import Row, term_ids, vocabulary
+from schemas.records import term_ids, vocabulary
+from schemas.tables import Row
 
 _NAMES = Path(__file__).parents[1] / "seeds" / "names.toml"
 _TYPES = ("social", "antisocial")

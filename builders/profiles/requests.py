@@ -15,7 +15,8 @@ from typing import Any
 
 from models.prompts import load
 from models.request import Request
-from schemas.tables import Row, record_schema, term_ids, vocabulary
+from schemas.records import record_schema, term_ids, vocabulary
+from schemas.tables import Row
 
 PROMPTS = Path(__file__).parents[1] / "prompts"
 _SEEDS = Path(__file__).parents[1] / "seeds" / "profiles.toml"

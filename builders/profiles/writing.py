@@ -16,7 +16,8 @@ from builders.profiles.requests import interests_request, problem, tiers_request
 from models.remedies import Failure, ask, failure
 from models.request import Chain
 from schemas.randomness import rng_for
-from schemas.tables import Row, record_schema, vocabulary
+from schemas.records import record_schema, vocabulary
+from schemas.tables import Row
 
 
 def written(benchmark: str, drawn: Row, seed: int, backend: str) -> Chain[Row | Failure]:

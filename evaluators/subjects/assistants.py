@@ -8,6 +8,7 @@ one fault. ``evaluators.subjects.truth`` scores what they did against the profil
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -16,7 +17,7 @@ from typing import Literal
 from evaluators.subjects.reading import Detail, Known, Moment, known, moment
 from evaluators.subjects.users import USER, Said, length_of
 from evaluators.subjects.wishes import Depth, Length
-from evaluators.subjects.wording import Register, bank, in_register, word_count
+from evaluators.subjects.wording import Register, bank, in_register, word_count, written_out
 from schemas.randomness import rng_for
 
 Emotion = Literal["none", "stock", "matched", "over"]
@@ -165,7 +166,7 @@ def _spoken(history: Sequence[Said], seed: int, moves: Moves) -> Spoken:
     rng = _rng(history, seed, "words")
     before = _before(moves, now, rng)
     after = _after(moves, rng)
-    content = _content(moves, topic, word_count(" ".join([*before, *after])), rng)
+    content = _content(moves, topic, _said_here(history), word_count(" ".join([*before, *after])), rng)
     mood = now.mood if moves.register == "casual" else None
     text = in_register(" ".join([*before, *content, *after]), moves.register, rng, mood)
     return Spoken(text, replace(moves, length=length_of(text)))
@@ -200,17 +201,28 @@ def _after(moves: Moves, rng: Random) -> list[str]:
     return parts
 
 
-def _content(moves: Moves, topic: str, said: int, rng: Random) -> list[str]:
-    """Sentences of the depth until the length is reached."""
+def _content(moves: Moves, topic: str, earlier: str, said: int, rng: Random) -> list[str]:
+    """Sentences of the depth until the length is reached; what was said before comes last."""
     first, *rest = bank("assistant")["content"][moves.depth]
+    lines = [*([] if earlier else [first]), *rng.sample(rest, len(rest))]
+    lines.sort(key=lambda line: line.lower().rstrip(".") in earlier)
     least, most = _WORDS[moves.length]
     sentences: list[str] = []
-    for line in [first, *rng.sample(rest, len(rest))] if moves.explains or moves.length != "brief" else []:
+    for line in lines if moves.explains or moves.length != "brief" else []:
         words = said + word_count(" ".join(sentences))
         if (words >= least and sentences) or words + _ROOM > most:
             break
         sentences.append(line.format(topic=topic))
     return sentences
+
+
+def _said_here(history: Sequence[Said]) -> str:
+    """What was answered so far in the session, in one form."""
+    here = [each.text for each in history if each.session == history[-1].session and each.speaker != USER]
+    return " ".join(_written_out(text).lower() for text in here)
+
+
+_written_out = functools.lru_cache(maxsize=1 << 12)(written_out)
 
 
 def _rng(history: Sequence[Said], seed: int, what: str) -> Random:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from evaluators.subjects.users import USER, Said, length_of
 from evaluators.subjects.wishes import LENGTHS, Depth, Length
-from evaluators.subjects.wording import Register, bank, register_signs, written_out
+from evaluators.subjects.wording import Register, bank, register_signs, without_emoji, written_out
 from schemas.records import vocabulary
 
 _HUMOR = ("affiliative", "self_enhancing", "aggressive", "self_defeating")
@@ -94,7 +94,7 @@ def _signs(text: str) -> _Signs:
         details=tuple(
             (your(seed["mention"]), your(seed["text"])) for seed in re.finditer(cues["seed"], said, re.IGNORECASE)
         ),
-        topic=topic["topic"].strip() if topic else None,
+        topic=without_emoji(topic["topic"]) if topic else None,
     )
 
 

@@ -22,6 +22,7 @@ USER, ASSISTANT = "user", "assistant"
 
 _KNOWS = {"basic": "novice", "middle": "familiar", "expert": "expert"}
 _BRIEF, _LONG = 45, 110
+_EMOJI = 0.5  # chance that an expressive person ends a casual message on an emoji
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ class _Composer:
         """The lines as this person types them."""
         values = facet_values(self.profile)
         lower = values["orderliness"] <= 2
-        mood = self.mood if values["cheerfulness"] >= 4 or values["emotionality"] >= 4 else None
+        expressive = values["cheerfulness"] >= 4 or values["emotionality"] >= 4
+        mood = self.mood if expressive and self.rng.random() < _EMOJI else None
         return in_register(text, self.wish.register, self.rng, mood, lower)
 
     def _reaction(self) -> str:

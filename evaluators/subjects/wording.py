@@ -20,7 +20,7 @@ Register = Literal["formal", "neutral", "casual"]
 REGISTERS: tuple[Register, ...] = ("formal", "neutral", "casual")
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_START = re.compile(r"(?:^|(?<=[.!?]\s))[A-Z](?=[a-z])")
+_START = re.compile(r"(?:^|(?<=[.!?]\s))(?!I\b)[A-Z](?=[a-z]|\s)")
 
 
 @functools.cache
@@ -59,13 +59,25 @@ def written_out(text: str) -> str:
     return text
 
 
+def without_emoji(text: str) -> str:
+    """A text without the emoji that a casual register ends on."""
+    for each in _emoji():
+        text = text.replace(each, "")
+    return text.strip()
+
+
 def register_signs(text: str) -> int:
     """Whether a text sounds casual (above 0) or formal (below 0): signs of the one less signs of the other."""
     folded = text.lower()
     casual, formal = (len(set(_signs(name).findall(folded))) for name in ("casual", "formal"))
-    emoji = any(each in text for row in bank("registers")["emoji"].values() for each in row)
+    emoji = any(each in text for each in _emoji())
     contracted = _contracted().search(folded) is not None
     return 2 * casual + 2 * emoji + contracted - 2 * formal
+
+
+@functools.cache
+def _emoji() -> tuple[str, ...]:
+    return tuple(each for row in bank("registers")["emoji"].values() for each in row)
 
 
 @functools.cache

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from builders.offline.sessions.banks import bank, in_running_text
-from schemas.tables import Row, vocabulary
+from schemas.records import vocabulary
+from schemas.tables import Row
 
 
 def compose_agendas(profile: Row, planned: Sequence[Row], rng: Random) -> Row:

@@ -13,7 +13,8 @@ from random import Random
 from typing import Any
 
 from builders.offline.sessions.banks import article, bank, entities_of, in_running_text, listed, lower_first
-from schemas.tables import Row, term_ids, vocabulary
+from schemas.records import term_ids, vocabulary
+from schemas.tables import Row
 
 _STUDIES_UNTIL = 19
 _YOUNG_UNTIL = 25
