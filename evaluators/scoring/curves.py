@@ -1,16 +1,17 @@
 """Known figures of planted raters: how well a judge could do, and how many turns a calibrator needs.
 
-Reads ``raters`` and ``ratings`` of a built benchmark (JSON Lines as the builder writes them), lets offline judges with
-planted bias score every turn, and calibrates them with growing numbers of source turns for each rater:
+Reads ``raters`` and ``ratings`` of a built release, lets offline judges with planted bias score every turn, and
+calibrates them with growing numbers of source turns for each rater:
 
     raw         the judge's own scores          oracle   calibration that knows each rater's scale
     best        knows rater and turn, and lacks only the rater's noise
+    recovered   correlation over raters of the fitted border between 3 and 4 with the planted one
 
 A shorter history is the first turns of each rater by the SHA-256 of the sample id, so shorter ones are part of longer
 ones. Everything is offline and the same for the same seed.
 
-    python -m evaluators.scoring.curves build/persturn
-    python -m evaluators.scoring.curves build/persturn --json
+    python -m evaluators.scoring.curves persturn@1.0.0
+    python -m evaluators.scoring.curves persturn@1.0.0 --json
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from evaluators.scoring.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
-from evaluators.scoring.ordinal import ordinal
+from evaluators.scoring.ordinal import fitted_thresholds, ordinal
 from evaluators.scoring.planted import (
     PlantedJudge,
     PlantedTurns,
@@ -34,10 +35,11 @@ from evaluators.scoring.planted import (
     oracle_scores,
     planted_turns,
 )
-from evaluators.scoring.turns import SourceTurns, TargetTurns
+from evaluators.scoring.turns import SATISFIED, SCORES, SourceTurns, TargetTurns
+from releases import open_release
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError
-from schemas.rows import read_jsonl
+from schemas.release_names import FROZEN
 
 JUDGES = (
     PlantedJudge("harsh", bias=-0.25, noise=0.12),
@@ -47,6 +49,8 @@ JUDGES = (
 )
 HISTORIES = (5, 10, 20, 40, None)
 """Source turns of each rater; None: all of them."""
+
+_BORDER = SATISFIED - SCORES[0] - 1  # the threshold between the last dissatisfied and the first satisfied score
 
 METHODS = ("mean_shift", "block_cdf", "reference_cdf", "ordinal")
 
@@ -59,9 +63,8 @@ def curve(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> list[dict[str,
     rows = []
     for most in HISTORIES:
         errors = _errors(gold, said, most)
-        rows.append(
-            {"judge": judge.name, "history": most, **fixed, **errors, "best": _error(turns, best_scores(turns))}
-        )
+        found = {"best": _error(turns, best_scores(turns)), "recovered": _recovered(turns, gold, said, most)}
+        rows.append({"judge": judge.name, "history": most, **fixed, **errors, **found})
     return rows
 
 
@@ -93,6 +96,16 @@ def _calibrations(source: SourceTurns, target: TargetTurns) -> Iterator[Calibrat
     yield ordinal(source, target)
 
 
+def _recovered(turns: PlantedTurns, gold: pl.DataFrame, said: pl.DataFrame, most: int | None) -> float:
+    """How well the ordinal model finds each rater's border of satisfaction, on average over target tasks."""
+    planted = dict(zip(turns.raters, turns.thresholds[:, _BORDER] - turns.leniency, strict=True))
+    found = []
+    for task in gold["task"].unique().sort():
+        raters, fitted = fitted_thresholds(SourceTurns.of(shortened(gold, task, most), task, said))
+        found.append(np.corrcoef([planted[name] for name in raters], fitted[:, _BORDER])[0, 1])
+    return float(np.mean(found))
+
+
 def _mean_apart(both: pl.DataFrame) -> float:
     return float((both["gold"] - both["score"]).abs().to_numpy().mean())
 
@@ -106,19 +119,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     made = parser(
         "evaluators.scoring.curves",
         "How well judges could do on planted raters, and how many turns calibration needs.",
-        "python -m evaluators.scoring.curves build/persturn",
+        "python -m evaluators.scoring.curves persturn@1.0.0",
     )
-    made.add_argument("rows", type=Path, metavar="DIR", help="folder of a built benchmark, with raters/ and ratings/")
+    made.add_argument("release", metavar="NAME@X.Y.Z", help="a release with planted raters, or its folder")
+    made.add_argument("--frozen", type=Path, default=FROZEN, metavar="DIR", help=f"frozen releases (default: {FROZEN})")
     return run(_command, made, argv)
 
 
 def _command(parsed: argparse.Namespace) -> int:
-    turns = planted_turns(_rows(parsed.rows, "raters"), _rows(parsed.rows, "ratings"))
+    release = open_release(parsed.release, parsed.frozen)
+    for table in ("raters", "ratings"):
+        if not release.tables.get(table):
+            raise RequestError(f"no {table}", release.name, mend="Take a release of planted raters, such as persturn")
+    turns = planted_turns(list(release.rows("raters")), list(release.rows("ratings")))
     rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]
     if parsed.json:
         print_json({"turns": len(turns.gold), "raters": len(turns.raters), "seed": parsed.seed, "curves": rows})
         return DONE
-    columns = ("raw", *METHODS, "oracle", "best")
+    columns = ("raw", *METHODS, "oracle", "best", "recovered")
     say(f"mean absolute error, {len(turns.gold):,} turns of {len(turns.raters)} raters", quiet=parsed.quiet)
     say(f"{'judge':<9}{'history':>8}" + "".join(f"{name:>15}" for name in columns), quiet=parsed.quiet)
     for row in rows:
@@ -126,14 +144,6 @@ def _command(parsed: argparse.Namespace) -> int:
         line = f"{row['judge']:<9}{history:>8}" + "".join(f"{row[name]:>15.3f}" for name in columns)
         say(line, quiet=parsed.quiet)
     return DONE
-
-
-def _rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    files = sorted((folder / table).glob("*.jsonl"))
-    if not files:
-        mend = "Run first: python -m builders run persturn"
-        raise RequestError("missing table", folder / table, expected="JSON Lines", mend=mend)
-    return [row for path in files for row in read_jsonl(path)]
 
 
 if __name__ == "__main__":
