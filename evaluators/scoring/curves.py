@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from evaluators.scoring.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
-from evaluators.scoring.ordinal import fitted_thresholds, ordinal
+from evaluators.scoring.ordinal import fit_population, fitted_thresholds, ordinal
 from evaluators.scoring.planted import (
     PlantedJudge,
     PlantedTurns,
@@ -66,6 +66,30 @@ def curve(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> list[dict[str,
         found = {"best": _error(turns, best_scores(turns)), "recovered": _recovered(turns, gold, said, most)}
         rows.append({"judge": judge.name, "history": most, **fixed, **errors, **found})
     return rows
+
+
+def held_out(turns: PlantedTurns, judge: PlantedJudge, seed: int, train: Collection[str]) -> dict[str, Any]:
+    """Errors on the raters that do not train; thresholds of the population come from those that do."""
+    raw = judge_scores(turns, judge, seed)
+    gold, said = turns.gold_frame(), turns.prediction_frame(raw)
+    known = pl.col("rater").is_in(pl.Series(sorted(train)).implode())
+    learned, judged = gold.filter(known), gold.filter(~known)
+    found: dict[str, list[pl.DataFrame]] = {"reference_cdf": [], "ordinal": []}
+    for task in gold["task"].unique().sort():
+        population = fit_population(SourceTurns.of(learned, task, said))
+        own = judged.filter(pl.col("task") == task).select("sample_id")
+        source = SourceTurns.of(judged, task, said)
+        target = TargetTurns(task, said.join(own, on="sample_id", how="semi", maintain_order="left"))
+        for made in (reference_cdf(source, target, target), ordinal(source, target, population)):
+            found[made.method].append(made.frame.select("sample_id", "score"))
+    others = np.array([name not in train for name in turns.raters])[turns.rater]
+    fixed = {"raw": raw, "oracle": oracle_scores(turns, raw), "best": best_scores(turns)}
+    return {
+        "judge": judge.name,
+        "raters": len(turns.raters) - len(train),
+        **{name: float(np.abs(scores - turns.gold)[others].mean()) for name, scores in fixed.items()},
+        **{name: _mean_apart(judged.join(pl.concat(parts), on="sample_id")) for name, parts in found.items()},
+    }
 
 
 def shortened(gold: pl.DataFrame, task: str, most: int | None) -> pl.DataFrame:
@@ -128,13 +152,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(parsed: argparse.Namespace) -> int:
     release = open_release(parsed.release, parsed.frozen)
-    for table in ("raters", "ratings"):
+    for table in ("raters", "ratings", "splits"):
         if not release.tables.get(table):
             raise RequestError(f"no {table}", release.name, mend="Take a release of planted raters, such as persturn")
     turns = planted_turns(list(release.rows("raters")), list(release.rows("ratings")))
+    train = {row["rater_id"] for row in release.rows("splits") if row["split"] == "train"}
     rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]
+    others = [held_out(turns, judge, parsed.seed, train) for judge in JUDGES]
     if parsed.json:
-        print_json({"turns": len(turns.gold), "raters": len(turns.raters), "seed": parsed.seed, "curves": rows})
+        print_json(
+            {
+                "turns": len(turns.gold),
+                "raters": len(turns.raters),
+                "seed": parsed.seed,
+                "curves": rows,
+                "held_out": others,
+            }
+        )
         return DONE
     columns = ("raw", *METHODS, "oracle", "best", "recovered")
     say(f"mean absolute error, {len(turns.gold):,} turns of {len(turns.raters)} raters", quiet=parsed.quiet)
@@ -143,7 +177,17 @@ def _command(parsed: argparse.Namespace) -> int:
         history = "all" if row["history"] is None else row["history"]
         line = f"{row['judge']:<9}{history:>8}" + "".join(f"{row[name]:>15.3f}" for name in columns)
         say(line, quiet=parsed.quiet)
+    _say_held_out(others, parsed.quiet)
     return DONE
+
+
+def _say_held_out(rows: Sequence[Mapping[str, Any]], quiet: bool) -> None:
+    columns = ("raw", "reference_cdf", "ordinal", "oracle", "best")
+    raters = rows[0]["raters"]
+    say(f"\n{raters} held-out raters, thresholds of the population from the others", quiet=quiet)
+    say(f"{'judge':<9}" + "".join(f"{name:>15}" for name in columns), quiet=quiet)
+    for row in rows:
+        say(f"{row['judge']:<9}" + "".join(f"{row[name]:>15.3f}" for name in columns), quiet=quiet)
 
 
 if __name__ == "__main__":
