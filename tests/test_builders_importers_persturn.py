@@ -9,6 +9,7 @@ from persturn_samples import FOLDERS, built_rows, published_documents
 
 from builders.importers import archives, persturn
 from builders.importers.__main__ import main
+from builders.importers.codes import codes as known
 from builders.importers.export import main as export
 from builders.importers.persturn_items import is_valid_pair, normalised_reason
 from schemas.errors import RequestError
@@ -131,6 +132,12 @@ def test_a_planted_anomaly_is_found_and_nothing_else_is(kind, tmp_path):
     assert main(["persturn", "--from", str(source), *there]) == 1
     assert export(["persturn-published", "--to", str(tmp_path / "again"), *there]) == 0
     assert read_folder(tmp_path / "again") == given
+
+
+def test_every_code_about_this_benchmark_can_be_found():
+    assert PLANTED.keys() == {
+        name.removeprefix("published.") for name, code in known().items() if "PersTurn" in code.source
+    }
 
 
 @pytest.mark.parametrize("score", [0, 6, 3.5, "5", None])

@@ -1,23 +1,24 @@
 """Known figures of planted raters: how well a judge could do, and how many turns a calibrator needs.
 
-Reads ``raters`` and ``ratings`` of a built benchmark (JSON Lines as the builder writes them), lets offline judges with
-planted bias score every turn, and calibrates them with growing numbers of source turns for each rater:
+Reads ``raters`` and ``ratings`` of a built release, lets offline judges with planted bias score every turn, and
+calibrates them with growing numbers of source turns for each rater:
 
     raw         the judge's own scores          oracle   calibration that knows each rater's scale
     best        knows rater and turn, and lacks only the rater's noise
+    recovered   correlation over raters of the fitted border between 3 and 4 with the planted one
 
 A shorter history is the first turns of each rater by the SHA-256 of the sample id, so shorter ones are part of longer
 ones. Everything is offline and the same for the same seed.
 
-    python -m evaluators.scoring.curves build/persturn
-    python -m evaluators.scoring.curves build/persturn --json
+    python -m evaluators.scoring.curves persturn@1.0.0
+    python -m evaluators.scoring.curves persturn@1.0.0 --json
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from evaluators.scoring.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
-from evaluators.scoring.ordinal import ordinal
+from evaluators.scoring.ordinal import fit_population, fitted_thresholds, ordinal
 from evaluators.scoring.planted import (
     PlantedJudge,
     PlantedTurns,
@@ -34,10 +35,11 @@ from evaluators.scoring.planted import (
     oracle_scores,
     planted_turns,
 )
-from evaluators.scoring.turns import SourceTurns, TargetTurns
+from evaluators.scoring.turns import SATISFIED, SCORES, SourceTurns, TargetTurns
+from releases import open_release
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError
-from schemas.rows import read_jsonl
+from schemas.release_names import FROZEN
 
 JUDGES = (
     PlantedJudge("harsh", bias=-0.25, noise=0.12),
@@ -47,6 +49,8 @@ JUDGES = (
 )
 HISTORIES = (5, 10, 20, 40, None)
 """Source turns of each rater; None: all of them."""
+
+_BORDER = SATISFIED - SCORES[0] - 1  # the threshold between the last dissatisfied and the first satisfied score
 
 METHODS = ("mean_shift", "block_cdf", "reference_cdf", "ordinal")
 
@@ -59,10 +63,33 @@ def curve(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> list[dict[str,
     rows = []
     for most in HISTORIES:
         errors = _errors(gold, said, most)
-        rows.append(
-            {"judge": judge.name, "history": most, **fixed, **errors, "best": _error(turns, best_scores(turns))}
-        )
+        found = {"best": _error(turns, best_scores(turns)), "recovered": _recovered(turns, gold, said, most)}
+        rows.append({"judge": judge.name, "history": most, **fixed, **errors, **found})
     return rows
+
+
+def held_out(turns: PlantedTurns, judge: PlantedJudge, seed: int, train: Collection[str]) -> dict[str, Any]:
+    """Errors on the raters that do not train; thresholds of the population come from those that do."""
+    raw = judge_scores(turns, judge, seed)
+    gold, said = turns.gold_frame(), turns.prediction_frame(raw)
+    known = pl.col("rater").is_in(pl.Series(sorted(train)).implode())
+    learned, judged = gold.filter(known), gold.filter(~known)
+    found: dict[str, list[pl.DataFrame]] = {"reference_cdf": [], "ordinal": []}
+    for task in gold["task"].unique().sort():
+        population = fit_population(SourceTurns.of(learned, task, said))
+        own = judged.filter(pl.col("task") == task).select("sample_id")
+        source = SourceTurns.of(judged, task, said)
+        target = TargetTurns(task, said.join(own, on="sample_id", how="semi", maintain_order="left"))
+        for made in (reference_cdf(source, target, target), ordinal(source, target, population)):
+            found[made.method].append(made.frame.select("sample_id", "score"))
+    others = np.array([name not in train for name in turns.raters])[turns.rater]
+    fixed = {"raw": raw, "oracle": oracle_scores(turns, raw), "best": best_scores(turns)}
+    return {
+        "judge": judge.name,
+        "raters": len(turns.raters) - len(train),
+        **{name: float(np.abs(scores - turns.gold)[others].mean()) for name, scores in fixed.items()},
+        **{name: _mean_apart(judged.join(pl.concat(parts), on="sample_id")) for name, parts in found.items()},
+    }
 
 
 def shortened(gold: pl.DataFrame, task: str, most: int | None) -> pl.DataFrame:
@@ -93,6 +120,16 @@ def _calibrations(source: SourceTurns, target: TargetTurns) -> Iterator[Calibrat
     yield ordinal(source, target)
 
 
+def _recovered(turns: PlantedTurns, gold: pl.DataFrame, said: pl.DataFrame, most: int | None) -> float:
+    """How well the ordinal model finds each rater's border of satisfaction, on average over target tasks."""
+    planted = dict(zip(turns.raters, turns.thresholds[:, _BORDER] - turns.leniency, strict=True))
+    found = []
+    for task in gold["task"].unique().sort():
+        raters, fitted = fitted_thresholds(SourceTurns.of(shortened(gold, task, most), task, said))
+        found.append(np.corrcoef([planted[name] for name in raters], fitted[:, _BORDER])[0, 1])
+    return float(np.mean(found))
+
+
 def _mean_apart(both: pl.DataFrame) -> float:
     return float((both["gold"] - both["score"]).abs().to_numpy().mean())
 
@@ -106,34 +143,51 @@ def main(argv: Sequence[str] | None = None) -> int:
     made = parser(
         "evaluators.scoring.curves",
         "How well judges could do on planted raters, and how many turns calibration needs.",
-        "python -m evaluators.scoring.curves build/persturn",
+        "python -m evaluators.scoring.curves persturn@1.0.0",
     )
-    made.add_argument("rows", type=Path, metavar="DIR", help="folder of a built benchmark, with raters/ and ratings/")
+    made.add_argument("release", metavar="NAME@X.Y.Z", help="a release with planted raters, or its folder")
+    made.add_argument("--frozen", type=Path, default=FROZEN, metavar="DIR", help=f"frozen releases (default: {FROZEN})")
     return run(_command, made, argv)
 
 
 def _command(parsed: argparse.Namespace) -> int:
-    turns = planted_turns(_rows(parsed.rows, "raters"), _rows(parsed.rows, "ratings"))
+    release = open_release(parsed.release, parsed.frozen)
+    for table in ("raters", "ratings", "splits"):
+        if not release.tables.get(table):
+            raise RequestError(f"no {table}", release.name, mend="Take a release of planted raters, such as persturn")
+    turns = planted_turns(list(release.rows("raters")), list(release.rows("ratings")))
+    train = {row["rater_id"] for row in release.rows("splits") if row["split"] == "train"}
     rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]
+    others = [held_out(turns, judge, parsed.seed, train) for judge in JUDGES]
     if parsed.json:
-        print_json({"turns": len(turns.gold), "raters": len(turns.raters), "seed": parsed.seed, "curves": rows})
+        print_json(
+            {
+                "turns": len(turns.gold),
+                "raters": len(turns.raters),
+                "seed": parsed.seed,
+                "curves": rows,
+                "held_out": others,
+            }
+        )
         return DONE
-    columns = ("raw", *METHODS, "oracle", "best")
+    columns = ("raw", *METHODS, "oracle", "best", "recovered")
     say(f"mean absolute error, {len(turns.gold):,} turns of {len(turns.raters)} raters", quiet=parsed.quiet)
     say(f"{'judge':<9}{'history':>8}" + "".join(f"{name:>15}" for name in columns), quiet=parsed.quiet)
     for row in rows:
         history = "all" if row["history"] is None else row["history"]
         line = f"{row['judge']:<9}{history:>8}" + "".join(f"{row[name]:>15.3f}" for name in columns)
         say(line, quiet=parsed.quiet)
+    _say_held_out(others, parsed.quiet)
     return DONE
 
 
-def _rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    files = sorted((folder / table).glob("*.jsonl"))
-    if not files:
-        mend = "Run first: python -m builders run persturn"
-        raise RequestError("missing table", folder / table, expected="JSON Lines", mend=mend)
-    return [row for path in files for row in read_jsonl(path)]
+def _say_held_out(rows: Sequence[Mapping[str, Any]], quiet: bool) -> None:
+    columns = ("raw", "reference_cdf", "ordinal", "oracle", "best")
+    raters = rows[0]["raters"]
+    say(f"\n{raters} held-out raters, thresholds of the population from the others", quiet=quiet)
+    say(f"{'judge':<9}" + "".join(f"{name:>15}" for name in columns), quiet=quiet)
+    for row in rows:
+        say(f"{row['judge']:<9}" + "".join(f"{row[name]:>15.3f}" for name in columns), quiet=quiet)
 
 
 if __name__ == "__main__":

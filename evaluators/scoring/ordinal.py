@@ -100,6 +100,13 @@ def fit_population(source: SourceTurns) -> Population:
     return shared
 
 
+def fitted_thresholds(source: SourceTurns) -> tuple[list[str], Floats]:
+    """The raters of these turns, in order of name, and the four thresholds that the model finds for each."""
+    counts, raters = _counts(source.frame)
+    shared = fit_population(source)
+    return raters, shared.thresholds + rater_deviations(counts, shared, _LAST_STEPS).values
+
+
 def rater_deviations(counts: Floats, shared: Population, steps: int, start: Floats | None = None) -> Deviations:
     """Most probable deviations of raters given their counts, of shape (raters, 6 levels, 5 scores)."""
     values = np.zeros((len(counts), _CUTS)) if start is None else start
