@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from models.budget import Used, dollars
 from models.estimate import estimate, total_cost
 from models.prices import read_prices
 from models.progress import Progress
+from models.rehearsal.speakers import text_of
 from models.remedies import ask
 from models.request import Request, Usage
-from models.roles import ROLES, known_models, model_named, read_roles
+from models.roles import OFFLINE, ROLES, known_models, model_named, read_roles
 from models.tokens import at_most
 from models.tokens import estimate as tokens
 from schemas.command import parser
@@ -69,6 +71,31 @@ def test_one_role_or_all_roles_get_another_model():
     assert {model.name for model in parsed("--model", "qwen3").roles.values()} == {"qwen3"}
 
 
+def test_a_role_is_played_by_the_built_in_writer_when_its_model_is_offline(tmp_path):
+    assert parsed("--model", "user=offline").roles["user"] == OFFLINE
+    path = tmp_path / "roles.toml"
+    path.write_text('[presets.heart]\njudge = "offline"\n')
+    assert parsed("--roles", str(path)).roles["judge"] == OFFLINE
+    assert {model.name for model in parsed("--model", "offline").roles.values()} == {"offline"}
+
+
+def test_where_a_model_is_asked_stands_in_its_entry(tmp_path):
+    path = tmp_path / "roles.toml"
+    path.write_text(
+        '[models.here]\nserved_as = "Qwen/Qwen3-32B"\nserver = "http://localhost:8000"\nwire = "chat"\n'
+        'key_env = "KEY"\nserver_identity = "ours"\nextra = { top_p = 0.9 }\n'
+    )
+    here = parsed("--roles", str(path), "--model", "judge=here").roles["judge"]
+    assert (here.name, here.served_as, here.wire, here.schema) == ("here", "Qwen/Qwen3-32B", "chat", "probe")
+    assert (here.server, here.key_env, here.server_identity) == ("http://localhost:8000", "KEY", "ours")
+    assert here.extra == {"top_p": 0.9}
+
+
+def test_the_timeout_is_ten_minutes_of_silence_unless_said():
+    assert parsed().timeout == 600
+    assert parsed("--timeout", "30").timeout == 30
+
+
 def test_a_file_of_ones_own_lies_over_the_shipped_one(tmp_path):
     path = tmp_path / "roles.toml"
     path.write_text('[presets.heart]\nmemory = "qwen3"\n[models.qwen3]\nschema = false\nmax_output = 8000\n')
@@ -83,6 +110,12 @@ def test_a_file_of_ones_own_lies_over_the_shipped_one(tmp_path):
         ('[presets.heart]\nmemori = "x"', "unknown role 'memori'.*memory"),
         ("[presets.heart]\nmemory = 1", "malformed model name"),
         ("[models.x]\nsampling = 1", "models.x.sampling: true or false"),
+        ('[models.x]\nschema = "maybe"', 'models.x.schema: true, false or "probe"'),
+        ('[models.x]\nwire = "smoke"', 'models.x.wire: "messages" or "chat"'),
+        ("[models.x]\nserver = 8000", "models.x.server: an address"),
+        ("[models.x]\nrequests_per_minute = 0", "models.x.requests_per_minute: a number above 0"),
+        ("[models.x]\nextra = 1", "models.x.extra: a table"),
+        ("[models.x]\nmax_output = true", "models.x.max_output: a whole number"),
         ("[models.x]\ntemperature = true", "unknown setting 'temperature'"),
         ("[roles]\nx = 1", "unknown section 'roles'"),
         ("[", "malformed TOML"),
@@ -103,6 +136,8 @@ def test_a_malformed_roles_file_is_refused_by_place(tmp_path, text, complaint):
         ("--max-cost", "many"),
         ("--concurrency", "0"),
         ("--concurrency", "ten"),
+        ("--timeout", "0"),
+        ("--timeout", "soon"),
         ("--backend", "onlne"),
     ],
 )
@@ -169,6 +204,31 @@ def test_prefixes_too_short_for_the_models_cache_are_not_estimated_as_cached():
     (each,) = estimate([functools.partial(ask, question(1))], settings, workers=1)
     assert (each.usage.cache_write_tokens, each.usage.cache_read_tokens) == (0, 0)
     assert each.usage.input_tokens > 3000
+
+
+def several():
+    """A chain that asks two things at once, and then one with the turns so far."""
+    first, _ = yield [question(1), question(2, "judge")]
+    turns = (("user", "Write 1."), ("assistant", first.answer))
+    return (yield replace(question(3), messages=turns))
+
+
+def test_an_estimate_counts_requests_asked_together_and_all_turns_and_no_offline_role():
+    by_role = {each.role: each for each in estimate([several], parsed(), workers=1)}
+    assert {role: each.requests for role, each in by_role.items()} == {"memory": 2, "judge": 1}
+    assert by_role["memory"].usage.input_tokens == sum(
+        tokens(t, 3.5) for t in ("Write 1.", "Write 1.", "1", "Write 3.")
+    )
+    (only,) = estimate([several], parsed("--model", "judge=offline"), workers=1)
+    assert only.role == "memory"
+
+
+def test_what_is_asked_together_is_answered_together_on_every_backend(rehearse, tmp_path):
+    rehearse(compose=lambda body: text_of(body["messages"][-1]["content"]))
+    for words in ((), ("--backend", "messages", "--quiet"), ("--backend", "messages", "--quiet", "--batch")):
+        settings = parsed("--workspace", str(tmp_path / "-".join(words)), *words)
+        (reply,) = run([several], settings, workers=1)
+        assert reply.answer in ("3", "Write 3.")
 
 
 def test_an_estimate_is_the_same_with_two_workers():
