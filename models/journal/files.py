@@ -22,6 +22,7 @@ _APPLICATION = 0x414E414D  # "ANAM"
 _TABLES = Path(__file__).parent / "journal.sql"
 _DAMAGE = ("disk I/O", "malformed", "decode")
 _PATIENCE = 60.0  # seconds for a reader to let go
+_LOG_PAGES = 8000  # of the write-ahead log before they are moved into the file: each move holds up all commits
 
 Read = Callable[..., list[Any]]
 
@@ -38,6 +39,7 @@ def connected(path: Path) -> sqlite3.Connection:
         try:
             check(connection, path)
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         except BaseException:
             connection.close()
             raise
