@@ -23,8 +23,8 @@ check: .venv/.made  ## lint, types, generated files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m schemas.reference --check
-	$(BIN)/python -m schemas.cli_reference --check
+	$(BIN)/python -m schemas.docs.tables --check
+	$(BIN)/python -m schemas.docs.commands --check
 	$(BIN)/python -m audits.codes --check
 	$(BIN)/python -m validators.codes --check
 	$(BIN)/python -m builders.importers.codes --check
@@ -34,8 +34,8 @@ test: check  ## everything CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 docs: .venv/.made  ## write the generated parts of docs/
-	$(BIN)/python -m schemas.reference
-	$(BIN)/python -m schemas.cli_reference
+	$(BIN)/python -m schemas.docs.tables
+	$(BIN)/python -m schemas.docs.commands
 	$(BIN)/python -m audits.codes
 	$(BIN)/python -m validators.codes
 	$(BIN)/python -m builders.importers.codes

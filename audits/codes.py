@@ -20,8 +20,8 @@ from typing import Any
 
 from audits.patterns.criteria import Criterion, criteria
 from audits.tables import audited, of_record
+from schemas.docs.generated import command
 from schemas.errors import unknown
-from schemas.generated import command
 from schemas.tables import Table
 
 FILE = Path("docs/codes.md")
@@ -61,7 +61,7 @@ misses = ["The vet came years later, in the story she read us.", "…"]
 ```
 
 - Patterns are for phrases that are wrong wherever they stand. For other ways of saying a thing add labelled cases to
-  `tests/cases/audits` and fit the linear model again (`python -m perf.sentence_model`).
+  `tests/cases/audits` and fit the linear model again (`python -m perf.quality.sentence_model`).
 - One expression a line, in the language of Python's `re`. It sees text in lower case, with straight apostrophes and
   single spaces, a sentence at a time. Sentences that the linear model rules out are passed over.
 - `{gap}` is up to 80 characters of the sentence, `{few}` up to 30, `{clause}` up to 60 without a comma; other names in

@@ -50,10 +50,10 @@ def ours(turns: int) -> harness.Case:
     """Four calibrations, all metrics, 1,000 draws each."""
 
     def prepared(_: argparse.Namespace) -> harness.Timed:
-        from evaluators.scoring.calibration import block_cdf, mean_shift, reference_cdf
-        from evaluators.scoring.ordinal import ordinal
-        from evaluators.scoring.satisfaction import evaluate, matched, rater_draws
-        from evaluators.scoring.turns import SourceTurns, TargetTurns
+        from evaluators.satisfaction.calibration import block_cdf, mean_shift, reference_cdf
+        from evaluators.satisfaction.metrics import evaluate, matched, rater_draws
+        from evaluators.satisfaction.ordinal import ordinal
+        from evaluators.satisfaction.turns import SourceTurns, TargetTurns
 
         gold, said = generated(turns)
 

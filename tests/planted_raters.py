@@ -8,8 +8,8 @@ import polars as pl
 from builders.conversations.plan import planned_conversations
 from builders.pipeline.streams import Streams
 from builders.raters.parameters import planted_scale
-from evaluators.scoring.planted import PlantedTurns, planted_turns
-from evaluators.scoring.turns import SourceTurns, TargetTurns
+from evaluators.satisfaction.planted import PlantedTurns, planted_turns
+from evaluators.satisfaction.turns import SourceTurns, TargetTurns
 
 TASKS = ("travel", "gift", "recipe", "skill")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from perf.agreement import FOLDER, UNSEEN, agreement, labelled, pooled, running
+from perf.quality.agreement import FOLDER, UNSEEN, agreement, labelled, pooled, running
 
 FITTED = 0.9
 NOTED = 0.7  # what identity.* notes is a hint; --deep asks a model

@@ -9,7 +9,7 @@ from audits import audit
 from audits.text import linear_model
 from audits.text.linear_model import features, model
 from audits.text.passage import Passage, weigh
-from perf.sentence_model import PLAN
+from perf.quality.sentence_model import PLAN
 
 ADULT = "Her tidiness replaced the closeness we were owed."
 

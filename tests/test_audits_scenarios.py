@@ -7,7 +7,7 @@ import pytest
 
 from audits import audit
 from audits.checks import scenarios
-from perf.agreement import FOLDER
+from perf.quality.agreement import FOLDER
 
 SOUND = orjson.loads((FOLDER.parent / "sound_rows.json").read_bytes())["scenarios"]
 

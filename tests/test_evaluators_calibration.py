@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_raters import turns
 
-from evaluators.scoring.calibration import (
+from evaluators.satisfaction.calibration import (
     MIN_HISTORY,
     block_cdf,
     identity,
@@ -19,7 +19,7 @@ from evaluators.scoring.calibration import (
     reference_mean_shift,
     reference_transfer,
 )
-from evaluators.scoring.turns import SourceTurns, TargetTurns, gold_turns
+from evaluators.satisfaction.turns import SourceTurns, TargetTurns, gold_turns
 from schemas.errors import RequestError
 
 

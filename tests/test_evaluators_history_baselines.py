@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from planted_raters import turns
 
 from evaluators.memory.dialogue_memory import MEMORIES, DialogueMemory
-from evaluators.scoring.history_baselines import (
+from evaluators.satisfaction.history_baselines import (
     BASELINES,
     half_up,
     history_predictions,
@@ -17,8 +17,8 @@ from evaluators.scoring.history_baselines import (
     majority,
     rounded_mean,
 )
-from evaluators.scoring.nearest_turns import TextTurn, nearest_predictions
-from evaluators.scoring.turns import SourceTurns
+from evaluators.satisfaction.nearest_turns import TextTurn, nearest_predictions
+from evaluators.satisfaction.turns import SourceTurns
 from schemas.errors import RequestError
 
 GOLD = turns([(f"R1__gift__0.json__turn_{n}", "R1", "gift", score) for n, score in enumerate([3, 4, 4, 5, 5, 5, 5, 5])])

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from planted_raters import TASKS, blocks, planted, turns
 
-from evaluators.scoring.calibration import Calibrated, mean_shift, reference_cdf
-from evaluators.scoring.ordinal import fit_population, ordinal
-from evaluators.scoring.planted import PlantedJudge, judge_scores, oracle_scores
-from evaluators.scoring.turns import SourceTurns, TargetTurns
+from evaluators.satisfaction.calibration import Calibrated, mean_shift, reference_cdf
+from evaluators.satisfaction.ordinal import fit_population, ordinal
+from evaluators.satisfaction.planted import PlantedJudge, judge_scores, oracle_scores
+from evaluators.satisfaction.turns import SourceTurns, TargetTurns
 from schemas.errors import RequestError
 
 HARSH = PlantedJudge("harsh", bias=-0.25, noise=0.12)

@@ -9,8 +9,8 @@ from persturn_samples import built_rows
 from planted_raters import planted
 
 from builders.__main__ import main as build
-from evaluators.scoring.curves import JUDGES, METHODS, curve, main, shortened
-from evaluators.scoring.planted import (
+from evaluators.satisfaction.curves import JUDGES, METHODS, curve, main, shortened
+from evaluators.satisfaction.planted import (
     PlantedJudge,
     best_scores,
     judge_scores,

@@ -6,8 +6,8 @@ import random
 import polars as pl
 import pytest
 
-from evaluators.scoring.calibration import Calibrated
-from evaluators.scoring.replay_scores import (
+from evaluators.satisfaction.calibration import Calibrated
+from evaluators.satisfaction.replay_scores import (
     CandidateScores,
     aggregates,
     candidate_scores,

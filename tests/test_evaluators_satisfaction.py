@@ -12,9 +12,9 @@ from planted_raters import turns
 from scipy import stats
 from sklearn import metrics as sk
 
-from evaluators.scoring import per_rater
+from evaluators.satisfaction import per_rater
+from evaluators.satisfaction.metrics import evaluate, matched, metric_values, rater_draws
 from evaluators.scoring.resampling import ClusterDraws
-from evaluators.scoring.satisfaction import evaluate, matched, metric_values, rater_draws
 from schemas.errors import RequestError
 
 SCORED = st.lists(
@@ -123,7 +123,7 @@ def test_centred_metrics_equal_those_of_centred_scores(rows):
 @settings(max_examples=60, deadline=None)
 def test_a_resampled_value_is_the_metric_of_the_repeated_raters(rows, times):
     """What a bootstrap draw computes from counts equals the metric of the turns written out as often as drawn."""
-    from evaluators.scoring.satisfaction import _values
+    from evaluators.satisfaction.metrics import _values
 
     both = matched(*frames(rows))
     weights = np.array([times[int(name[1]) - 1] for name in both.raters], np.float64)

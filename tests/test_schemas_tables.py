@@ -145,7 +145,7 @@ def test_a_table_is_added_by_one_schema_file_and_a_section_of_toml(tmp_path):
         ("table.row_count", ""),
         ("schema.enum", "DAY_001"),
     ]
-    in_copy(tmp_path, "schemas.reference", "--file", "tables.md")
+    in_copy(tmp_path, "schemas.docs.tables", "--file", "tables.md")
     assert "### diaries" in (tmp_path / "tables.md").read_text("utf-8")
 
 

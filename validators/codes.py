@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.generated import command, markdown_table
+from schemas.docs.generated import command, markdown_table
 from schemas.records import record_names
 from schemas.tables import Table
 

@@ -6,7 +6,7 @@ behind it. Weights are those of a logistic regression on TF-IDF, for all codes a
 hashed into: whole numbers, so that sums are the same on every machine.
 
 ``linear_model.npz`` has the weights and ``linear_model.json`` the numbers of each code (``Settings``);
-``python -m perf.sentence_model`` fits them to labelled sentences and says how well they generalise.
+``python -m perf.quality.sentence_model`` fits them to labelled sentences and says how well they generalise.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemas.docs.generated import command, markdown_table
 from schemas.findings import Severity
-from schemas.generated import command, markdown_table
 
 FAMILY = "published."
 

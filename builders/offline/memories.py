@@ -4,7 +4,7 @@ HEART-BENCH 3.2 stage 2, appendix B.3 and G.2 (what a narrative must hold), Tabl
 Table 7 (length). Every choice is shared out by the memory's number, so windows can be composed side by
 side and the text stays varied over a whole character; the figures are printed by
 
-    python -m perf.text_quality
+    python -m perf.quality.text_quality
 """
 
 from __future__ import annotations

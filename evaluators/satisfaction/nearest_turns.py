@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluators.scoring.history_baselines import rounded_mean
+from evaluators.satisfaction.history_baselines import rounded_mean
 
 NEIGHBOURS = (1, 3)
 

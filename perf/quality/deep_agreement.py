@@ -3,7 +3,7 @@
 A memory of ``tests/cases/whole_memories.jsonl`` has faults of a code or none, and the model finds some or none. The
 figure needs a model; against the rehearsal server the command only proves that questions are asked and replies read.
 
-    python -m perf.deep_agreement --set unseen --backend messages --model NAME
+    python -m perf.quality.deep_agreement --set unseen --backend messages --model NAME
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import orjson
 from audits import llm_judge
 from models.backends import add_backend_arguments, backend_settings
 from models.backends import run as ask
-from perf.agreement import WHOLE
+from perf.quality.agreement import WHOLE
 from schemas.command import DONE, MACHINE_FAILED, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 
@@ -41,9 +41,9 @@ def measures(labels: Sequence[bool], found: Sequence[bool]) -> dict[str, float |
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the measures of every code; returns the exit code."""
     made = parser(
-        "perf.deep_agreement",
+        "perf.quality.deep_agreement",
         "Precision, recall and kappa of --deep on labelled whole memories.",
-        "python -m perf.deep_agreement --set unseen --backend messages --model NAME",
+        "python -m perf.quality.deep_agreement --set unseen --backend messages --model NAME",
     )
     made.add_argument("--set", metavar="NAME", help="one set, e.g. unseen")
     made.add_argument("--workspace", type=Path, default=Path("build"), metavar="DIR", help="where the journal is kept")

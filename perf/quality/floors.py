@@ -1,7 +1,7 @@
 """The floors of multiple choice on the release in the repository, and how much each setting retrieves: docs/floors.md.
 
-python -m perf.floors            writes the page
-python -m perf.floors --check    exit code 1 when it is stale
+python -m perf.quality.floors            writes the page
+python -m perf.quality.floors --check    exit code 1 when it is stale
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evaluators.protocols.choice import told
 from evaluators.protocols.prompting import Excerpts
 from evaluators.scoring.statistics import intervals, share
 from releases import open_release
-from schemas.generated import command, markdown_table
+from schemas.docs.generated import command, markdown_table
 
 FILE = Path("docs/floors.md")
 RELEASE = "heart@1.0.0"
@@ -29,7 +29,7 @@ SEED = 7
 _SETTINGS = ("recent", "naive_rag", "persona_db", "oracle", "full")
 _HEAD = f"""# Floors of multiple choice
 
-Written by `python -m perf.floors` on `{RELEASE}`, seed {SEED}, without a model: what a run has to clear before it says
+Written by `python -m perf.quality.floors` on `{RELEASE}`, seed {SEED}, without a model: what a run has to clear before it says
 anything of a model. `nearest` and `reader` read what the setting retrieves and nothing else. Recall is the share of the
 memories that a situation calls up (the release's fine step of activation) which the setting retrieved.
 
@@ -75,7 +75,7 @@ def _recall(bench: Bench, retrieved: dict[str, Excerpts]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the page, or check it; returns the exit code."""
-    return command("perf.floors", "Write the floors of multiple choice.", FILE, page, argv)
+    return command("perf.quality.floors", "Write the floors of multiple choice.", FILE, page, argv)
 
 
 if __name__ == "__main__":

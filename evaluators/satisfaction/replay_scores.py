@@ -18,9 +18,9 @@ from random import Random
 import numpy as np
 import polars as pl
 
-from evaluators.scoring.calibration import Calibrated
+from evaluators.satisfaction.calibration import Calibrated
+from evaluators.satisfaction.turns import SATISFIED, SCORES
 from evaluators.scoring.resampling import ClusterDraws, Estimate
-from evaluators.scoring.turns import SATISFIED, SCORES
 from schemas.errors import RequestError
 
 GROUPS: Mapping[str, tuple[str, ...]] = {"rater": ("rater",), "task": ("task",), "block": ("rater", "task")}

@@ -10,9 +10,9 @@ Each case is put through the audit itself, as the text of an otherwise sound row
 ``tests/cases/whole_memories.jsonl`` holds whole memories by other hands, some with faults of a key: running text,
 in which nearly all is sound.
 
-    python -m perf.agreement
-    python -m perf.agreement --set unseen --code perspective.future --wrong
-    python -m perf.agreement --whole
+    python -m perf.quality.agreement
+    python -m perf.quality.agreement --set unseen --code perspective.future --wrong
+    python -m perf.quality.agreement --whole
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import unknown
 from schemas.findings import Finding
 
-FOLDER = Path(__file__).resolve().parents[1] / "tests/cases/audits"
+FOLDER = Path(__file__).resolve().parents[2] / "tests/cases/audits"
 WHOLE = FOLDER.parent / "whole_memories.jsonl"
 UNSEEN = "unseen"
 
@@ -184,7 +184,9 @@ def _overlaps(finding: Finding, start: int, end: int) -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print precision and recall of every code and set; returns the exit code."""
     made = parser(
-        "perf.agreement", "Precision and recall of the audits on labelled sentences.", "python -m perf.agreement"
+        "perf.quality.agreement",
+        "Precision and recall of the audits on labelled sentences.",
+        "python -m perf.quality.agreement",
     )
     made.add_argument("--code", metavar="CODE", help="one code")
     made.add_argument("--set", metavar="NAME", help=f"one set, e.g. {UNSEEN}")

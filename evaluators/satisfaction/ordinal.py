@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.scoring.calibration import Calibrated
-from evaluators.scoring.turns import SCORES, SourceTurns, TargetTurns
+from evaluators.satisfaction.calibration import Calibrated
+from evaluators.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 from schemas.errors import RequestError
 
 Floats = npt.NDArray[np.float64]

@@ -10,9 +10,9 @@ ordinary words would weigh too much, so the sentences of sound rows count as inn
 where these cases have a precision or the best F1. In running text, where nearly all is sound, it is at least so high
 that one plain sentence in two thousand passes. The gate, below which no pattern is looked for, lets one in twenty pass.
 
-    python -m perf.sentence_model                # fits; some minutes
-    python -m perf.sentence_model --left-out     # precision and recall on sets that a fit left out
-    python -m perf.sentence_model --check
+    python -m perf.quality.sentence_model                # fits; some minutes
+    python -m perf.quality.sentence_model --left-out     # precision and recall on sets that a fit left out
+    python -m perf.quality.sentence_model --check
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from audits.text import linear_model
 from audits.text.linear_model import BITS, Model, Settings, features
 from audits.text.passage import Passage
 from audits.text.tokens import Sentence
-from perf.agreement import FOLDER, UNSEEN, WHOLE, labelled
+from perf.quality.agreement import FOLDER, UNSEEN, WHOLE, labelled
 from schemas.benchmarks import benchmark
 from schemas.command import DONE, FINDINGS, parser, run, say
 from schemas.sources import of_release
@@ -269,7 +269,11 @@ def plain_for(cases: Cases, pool: Matrix) -> Plain:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the weights, or check them; returns the exit code."""
-    made = parser("perf.sentence_model", "Fit the linear model of the audits.", "python -m perf.sentence_model --check")
+    made = parser(
+        "perf.quality.sentence_model",
+        "Fit the linear model of the audits.",
+        "python -m perf.quality.sentence_model --check",
+    )
     made.add_argument("--check", action="store_true", help="write nothing; exit code 1 when the weights are stale")
     made.add_argument("--left-out", action="store_true", help="precision and recall on sets that a fit left out")
     return run(_command, made, argv)
@@ -283,7 +287,7 @@ def _command(arguments: argparse.Namespace) -> int:
     found = best()
     if arguments.check:
         if (share := _share_that_differs(found, linear_model.model())) > _STALE:
-            fix = "Run: python -m perf.sentence_model"
+            fix = "Run: python -m perf.quality.sentence_model"
             say(f"{linear_model.WEIGHTS} is stale: {share:.1%} of the weights differ. {fix}")
             return FINDINGS
         say(f"{linear_model.WEIGHTS} is up to date", quiet=arguments.quiet)

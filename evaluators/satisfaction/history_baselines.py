@@ -19,7 +19,7 @@ from statistics import median
 
 import polars as pl
 
-from evaluators.scoring.turns import SCORES, SourceTurns
+from evaluators.satisfaction.turns import SCORES, SourceTurns
 from schemas.errors import RequestError
 
 BASELINES = (

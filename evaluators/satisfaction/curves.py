@@ -10,8 +10,8 @@ calibrates them with growing numbers of source turns for each rater:
 A shorter history is the first turns of each rater by the SHA-256 of the sample id, so shorter ones are part of longer
 ones. Everything is offline and the same for the same seed.
 
-    python -m evaluators.scoring.curves persturn@1.0.0
-    python -m evaluators.scoring.curves persturn@1.0.0 --json
+    python -m evaluators.satisfaction.curves persturn@1.0.0
+    python -m evaluators.satisfaction.curves persturn@1.0.0 --json
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from evaluators.scoring.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
-from evaluators.scoring.ordinal import fit_population, fitted_thresholds, ordinal
-from evaluators.scoring.planted import (
+from evaluators.satisfaction.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
+from evaluators.satisfaction.ordinal import fit_population, fitted_thresholds, ordinal
+from evaluators.satisfaction.planted import (
     PlantedJudge,
     PlantedTurns,
     best_scores,
@@ -35,7 +35,7 @@ from evaluators.scoring.planted import (
     oracle_scores,
     planted_turns,
 )
-from evaluators.scoring.turns import SATISFIED, SCORES, SourceTurns, TargetTurns
+from evaluators.satisfaction.turns import SATISFIED, SCORES, SourceTurns, TargetTurns
 from releases import open_release
 from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError
@@ -141,9 +141,9 @@ def _error(turns: PlantedTurns, scores: np.ndarray[tuple[int, ...], np.dtype[np.
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the curves; see ``--help``."""
     made = parser(
-        "evaluators.scoring.curves",
+        "evaluators.satisfaction.curves",
         "How well judges could do on planted raters, and how many turns calibration needs.",
-        "python -m evaluators.scoring.curves persturn@1.0.0",
+        "python -m evaluators.satisfaction.curves persturn@1.0.0",
     )
     made.add_argument("release", metavar="NAME@X.Y.Z", help="a release with planted raters, or its folder")
     made.add_argument("--frozen", type=Path, default=FROZEN, metavar="DIR", help=f"frozen releases (default: {FROZEN})")

@@ -9,7 +9,7 @@ weights . levels / 3 + leniency + noise, and the score counts the thresholds bel
 
 so that calibrators are examined before anybody pays a model (PersTurnBench 3.4, 4.3).
 
-    python -m evaluators.scoring.curves persturn@1.0.0
+    python -m evaluators.satisfaction.curves persturn@1.0.0
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.scoring.turns import SCORES
+from evaluators.satisfaction.turns import SCORES
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.tables import term_ids

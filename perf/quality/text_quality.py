@@ -13,8 +13,8 @@ Read from a workspace, or composed here with nothing written.
 - ``residue``    traces a composer leaves: slots, doubled words, wrong articles, unbalanced quotes, small letters
 - ``speed``      memories composed a second on one core (only where they are composed here)
 
-    python -m perf.text_quality
-    python -m perf.text_quality --workspace build --benchmark heart
+    python -m perf.quality.text_quality
+    python -m perf.quality.text_quality --workspace build --benchmark heart
 """
 
 from __future__ import annotations
@@ -235,7 +235,9 @@ def outside(total: Mapping[str, float]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the figures; exit code 1 when one is outside its limits."""
-    made = parser("perf.text_quality", __doc__.split("\n\n")[0] if __doc__ else "", "python -m perf.text_quality")
+    made = parser(
+        "perf.quality.text_quality", __doc__.split("\n\n")[0] if __doc__ else "", "python -m perf.quality.text_quality"
+    )
     made.set_defaults(workspace=None)
     made.add_argument("--benchmark", default="heart", choices=["heart"], help="(default: heart)")
     made.add_argument("--char", action="append", default=[], metavar="ID", help="a character; may be given again")

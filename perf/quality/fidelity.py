@@ -4,8 +4,8 @@ Each run writes all responses of the benchmark anew (``offline:slipping``), has 
 makes the figures; then each figure's interval over repeats either holds the figure's true value or does not. The true
 value is that of so many responses that its own error is small beside the interval. Fewer than 93 of 100 is exit code 1.
 
-    python -m perf.fidelity
-    python -m perf.fidelity --samples 5 --runs 100
+    python -m perf.quality.fidelity
+    python -m perf.quality.fidelity --samples 5 --runs 100
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def _without_groups(rubric: Rubric) -> Aggregation:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; see the module's docstring."""
-    made = parser("perf.fidelity", "Count how often intervals hold what was planted.", "python -m perf.fidelity")
+    made = parser(
+        "perf.quality.fidelity", "Count how often intervals hold what was planted.", "python -m perf.quality.fidelity"
+    )
     made.add_argument("--runs", type=whole_number(1, 10**6), default=100, metavar="N", help="runs (default: 100)")
     made.add_argument(
         "--samples", type=whole_number(1, 100), default=1, metavar="N", help="of each prompt (default: 1)"

@@ -7,14 +7,14 @@ import orjson
 import pytest
 
 from schemas.benchmarks import benchmark_names
+from schemas.docs.tables import main, reference
 from schemas.records import record_names, record_schema
-from schemas.reference import main, reference
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_the_reference_in_docs_is_up_to_date():
-    assert (ROOT / "docs/tables.md").read_text("utf-8") == reference(), "run: python -m schemas.reference"
+    assert (ROOT / "docs/tables.md").read_text("utf-8") == reference(), "run: python -m schemas.docs.tables"
 
 
 def test_it_has_a_section_for_every_benchmark_table_and_vocabulary():
@@ -55,7 +55,7 @@ def test_check_writes_nothing_and_exits_with_1_when_the_file_differs(tmp_path, c
     file = tmp_path / "docs" / "tables.md"
     assert main(["--check", "--file", str(file)]) == 1
     assert not file.exists()
-    assert "is stale. Run: python -m schemas.reference" in capsys.readouterr().err
+    assert "is stale. Run: python -m schemas.docs.tables" in capsys.readouterr().err
     assert main(["--file", str(file)]) == 0
     assert main(["--check", "--file", str(file)]) == 0
     file.write_text(file.read_text("utf-8") + "\nedited by hand\n", "utf-8")

@@ -1,0 +1,1 @@
+"""Satisfaction of raters, turn by turn: calibration, baselines, metrics, replay. PersTurnBench."""

@@ -1,0 +1,1 @@
+"""How right the audits, judges and texts are: figures on labelled cases and planted faults."""

@@ -1,0 +1,1 @@
+"""The pages of docs/ that are generated: tables and vocabularies, and every command."""
