@@ -43,8 +43,8 @@ def test_every_module_that_can_be_run_has_a_section_with_an_example():
     ids=["renamed", "one that is gone", "missing"],
 )
 def test_a_page_with_a_command_too_many_or_too_few_fails_the_check(tmp_path, monkeypatch, change, capsys):
-    monkeypatch.setattr(cli_reference, "document", page)
-    monkeypatch.setattr(cli_reference, "commands", dict)
+    monkeypatch.setattr(commands, "document", page)
+    monkeypatch.setattr(commands, "commands", dict)
     path = tmp_path / "cli.md"
     path.write_text(change(page()), "utf-8")
     assert commands.main(["--check", "--file", str(path)]) == 1
