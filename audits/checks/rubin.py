@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from audits.patterns.criteria import Criterion, criteria
-from audits.patterns.matcher import matches
+from audits.patterns.matcher import first_spans, matches
 from audits.subjects import Subject, at_row
 from audits.text.passage import Passage
-from audits.text.quotations import Quotations
+from audits.text.quotations import Quotations, Span
 from schemas.findings import Finding
 
 FIELD = "content_full"
@@ -116,15 +116,29 @@ def _is_title(words: Sequence[str]) -> bool:
 
 
 def signs(criterion: Criterion, passage: Passage) -> int:
-    """How many signs of a dimension a text shows, counted up to the number needed."""
+    """How many signs of a dimension a text shows, counted up to the number needed.
+
+    A sentence by itself may show one to the model. In running text, where among many sentences one always reads a
+    little like a sign, only patterns count; the model says in which sentences to look first, so that few are looked at.
+    """
     needed, least = criterion.at_least or 1, int(criterion.from_share * len(passage.text))
-    spans = [passage.read[place].span for place in passage.likely(criterion.code)]
-    found = len([end for _, end in spans if end > least])
-    if found < needed:
+    if not passage.running:
+        likely = [passage.read[place].span for place in passage.likely(criterion.code)]
+        shown = len([end for _, end in likely if end > least])
+        if shown >= needed:
+            return needed
         matched = [match for match in matches(criterion, passage) if match.start >= least]
-        alone = [match for match in matched if not any(start <= match.start < end for start, end in spans)]
-        found = max(found + len(alone), len(matched))
-    return min(found, needed)
+        alone = [match for match in matched if not any(start <= match.start < end for start, end in likely)]
+        return min(max(shown + len(alone), len(matched)), needed)
+    found: list[Span] = []
+    for place in passage.likeliest(criterion.code):
+        start, end = passage.read[place].span
+        for first, last in first_spans(criterion, passage, (start, end)) if end > least else ():
+            if first >= least and all(last <= low or first >= high for low, high in found):
+                found.append((first, last))
+            if len(found) >= needed:
+                return needed
+    return len(found)
 
 
 @functools.cache

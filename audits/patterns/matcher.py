@@ -41,6 +41,13 @@ def matches(criterion: Criterion, passage: Passage) -> list[Match]:
     return sorted(found)
 
 
+def first_spans(criterion: Criterion, passage: Passage, stretch: Span) -> Iterator[Span]:
+    """What the patterns of a criterion find in a stretch of a text, one after another, for who needs but a few."""
+    windows = list(passage.stretches([stretch]))
+    for pattern in criterion.patterns:
+        yield from _spans(pattern, passage, windows)
+
+
 def _spans(pattern: Pattern, passage: Passage, windows: Collection[Span]) -> Iterator[Span]:
     text = passage.folded.text
     for start, end in windows:

@@ -59,10 +59,20 @@ class Passage(Quotations):
         """The places in ``read`` of the sentences whose log-odds for a code are ``least`` or more."""
         return np.flatnonzero(self.scores[:, model().codes.index(code)] >= least)
 
+    @property
+    def running(self) -> bool:
+        """Whether it is running text."""
+        return len(self.text) >= RUNNING
+
+    def likeliest(self, code: str) -> list[int]:
+        """The places in ``read`` of all sentences, the likeliest for a code first."""
+        order: list[int] = np.argsort(-self.scores[:, model().codes.index(code)], kind="stable").tolist()
+        return order
+
     def likely(self, code: str) -> list[int]:
         """The places in ``read`` of the sentences that the model takes for what a code is for."""
         known = model().settings[code]
-        found: list[int] = self.places(code, known.running if len(self.text) >= RUNNING else known.threshold).tolist()
+        found: list[int] = self.places(code, known.running if self.running else known.threshold).tolist()
         return found
 
     def windows(self, code: str) -> Iterator[Span]:
@@ -72,11 +82,15 @@ class Passage(Quotations):
         """
         known = model().settings.get(code)
         if known is None:
-            stretches = iter([(0, len(self.text))])
+            stretches = [(0, len(self.text))]
         else:
-            gate = known.running_gate if len(self.text) >= RUNNING else known.gate
-            stretches = (self.read[place].span for place in self.places(code, gate))
-        for start, end in stretches:
+            gate = known.running_gate if self.running else known.gate
+            stretches = [self.read[place].span for place in self.places(code, gate)]
+        yield from self.stretches(stretches)
+
+    def stretches(self, spans: Sequence[Span]) -> Iterator[Span]:
+        """Stretches of the text as windows of its folded form."""
+        for start, end in spans:
             first, last = self.folded.place(start + len(OPENING)), self.folded.place(end + len(OPENING))
             for low in range(first, max(last - OVERLAP, first + 1), LONGEST - OVERLAP):
                 yield low, min(low + LONGEST, last + 1)
