@@ -15,9 +15,8 @@ but no more than were offered; ``possible`` is "# Poss.", which counts a value o
 from __future__ import annotations
 
 import argparse
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from audits.checks import users as profiles
 from audits.columns import Column, column, columns
@@ -27,23 +26,12 @@ from audits.tables import of_record
 from schemas import command
 from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
+from schemas.evenness import evenness
 from schemas.sources import add_source
 from schemas.tables import Row, Table
 
 _WIDTH = 12  # values shown of a column
 _LONGEST = 40  # characters shown of a value
-
-
-def evenness(values: Mapping[str, int]) -> float | None:
-    """H / ln k of counts by value: 0 for a single value, None for none."""
-    sizes = sorted(count for count in values.values() if count)
-    if not sizes:
-        return None
-    if len(sizes) == 1:
-        return 0.0
-    total = sum(sizes)
-    entropy = -math.fsum(size / total * math.log(size / total) for size in sizes)
-    return min(entropy / math.log(len(sizes)), 1.0)  # the last bit may lie above
 
 
 def preferences(users: Iterable[Row], types: Iterable[Row]) -> list[Row]:
@@ -71,7 +59,7 @@ def _preference(key: tuple[str, str], kind: Row | None, values: Counter[str]) ->
         "distinct": len(values),
         "generated": len(values) if possible is None else min(len(values), possible),
         "entries": values.total(),
-        "evenness": evenness(values),
+        "evenness": evenness(values.values()),
     }
 
 
@@ -95,7 +83,7 @@ def spread(rows: Iterable[Row], column: Column) -> Row:
         "distinct": len(values),
         "entries": values.total(),
         "missing": missing,
-        "evenness": evenness(values),
+        "evenness": evenness(values.values()),
         "counts": dict(sorted(values.items(), key=lambda item: (-item[1], item[0]))),
     }
 

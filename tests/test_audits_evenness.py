@@ -1,16 +1,13 @@
 """Evenness reproduces PersonaLens Tables 8 and 9, and measures any column."""
 
 import json
-import math
 import re
 import tarfile
 from collections import Counter
 
-import hypothesis
 import orjson
 import pytest
 from conftest import one_row
-from hypothesis import strategies as st
 
 from audits import evenness
 from audits.columns import column
@@ -88,28 +85,6 @@ def test_the_known_figures_agree_to_six_decimals(measured):
 
 def test_seventy_types_are_categorical(measured):
     assert Counter(row["categorical"] for row in measured.values()) == {True: 70, False: 20}
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ({}, None),
-        ({"a": 0}, None),
-        ({"a": 5}, 0.0),
-        ({"a": 5, "b": 5}, 1.0),
-        ({"a": 3, "b": 1}, -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))),
-        ({"a": 5, "b": 5, "c": 0}, 1.0),
-    ],
-)
-def test_evenness_of_small_counts(counts, expected):
-    assert evenness.evenness(counts) == pytest.approx(expected)
-
-
-@hypothesis.given(st.dictionaries(st.text(max_size=3), st.integers(1, 10**6), min_size=1))
-def test_evenness_lies_between_0_and_1_and_ignores_order(counts):
-    value = evenness.evenness(counts)
-    assert 0 <= value <= 1
-    assert value == evenness.evenness(dict(reversed(counts.items())))
 
 
 def user(*affinities):

@@ -142,3 +142,18 @@ def test_an_existing_file_is_not_recovered_over(path, capsys):
     write(path, both(1))
     code, _, err = _run(capsys, "recover", str(path), "--journal", str(path))
     assert (code, "existing file" in err) == (2, True)
+
+
+def test_without_a_benchmark_the_only_journal_of_the_workspace_is_read_and_of_several_one_has_to_be_named(path, capsys):
+    root = path.parents[1]
+    code, _, err = _run(capsys, "list", "--workspace", str(root))
+    assert (code, err.startswith(f"error: missing journal in {root}")) == (2, True)
+    write(path, both(1))
+    code, out, _ = _run(capsys, "list", "--workspace", str(root), "--json")
+    assert (code, orjson.loads(out)["journal"]) == (0, str(path))
+    other = root / "fidelity" / "journal.sqlite"
+    write(other, both(2))
+    code, _, err = _run(capsys, "list", "--workspace", str(root))
+    assert (code, str(path) in err, str(other) in err, err.count("\n")) == (2, True, True, 1)
+    code, out, _ = _run(capsys, "list", "--workspace", str(root), "--benchmark", "fidelity", "--json")
+    assert (code, orjson.loads(out)["journal"]) == (0, str(other))

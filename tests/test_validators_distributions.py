@@ -2,13 +2,8 @@
 
 import math
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from schemas.benchmarks import benchmark
 from validators import check
-from validators.distributions import evenness
 
 
 def reports(small_heart):
@@ -63,21 +58,6 @@ def test_diamonds_ratings_are_counted_beside_table_10(small_heart):
     duty = reports(small_heart)["scenarios.diamonds"][0]
     assert (duty["mean"], duty["ratings"]) == (7.0, [0, 0, 0, 0, 0, 0, 1])
     assert duty["published_mean"] == 3.9531
-
-
-@pytest.mark.parametrize(
-    ("counts", "kinds", "expected"),
-    [([5, 5, 5, 5, 5], 5, 1.0), ([7], 5, 0.0), ([7], 1, None), ([], 5, None), ([1, 1], 2, 1.0), ([3, 0], 2, 0.0)],
-)
-def test_evenness_is_entropy_over_its_maximum(counts, kinds, expected):
-    assert evenness(counts, kinds) == expected
-
-
-@given(st.lists(st.integers(1, 1000), min_size=2, max_size=8))
-def test_evenness_lies_between_0_and_1_and_ignores_the_order(counts):
-    found = evenness(counts, len(counts))
-    assert 0 <= found <= 1
-    assert evenness(sorted(counts), len(counts)) == found
 
 
 def test_tables_without_rows_have_figures_of_nothing(small_heart):

@@ -10,13 +10,13 @@ Figures go by the record of a table. Most are a list of flat records, so that a 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from schemas.evenness import evenness
 from schemas.records import term_ids, vocabulary
 from schemas.tables import Table
 from validators.rules import separation
@@ -96,19 +96,11 @@ def _domains(frames: Mapping[str, pl.DataFrame]) -> Figures:
     found = []
     for (character,), rows in counted.group_by("character_id", maintain_order=True):
         counts = dict(rows.select("domain", "len").iter_rows())
-        found.append({"character_id": character, "evenness": evenness(list(counts.values()), len(domains))} | {
+        even = round(evenness(counts.values(), len(domains)) or 0.0, _DIGITS)
+        found.append({"character_id": character, "evenness": even} | {
             domain: counts.get(domain, 0) for domain in domains
         })  # fmt: skip
     return found
-
-
-def evenness(counts: Collection[int], kinds: int) -> float | None:
-    """Shannon entropy of the counts over ln(kinds); None where one kind makes it 0/0."""
-    total = sum(counts)
-    if kinds < 2 or not total:
-        return None
-    entropy = -sum(count / total * math.log(count / total) for count in counts if count)
-    return round(entropy / math.log(kinds), _DIGITS)
 
 
 def _intensity(frames: Mapping[str, pl.DataFrame]) -> Figures:

@@ -66,7 +66,7 @@ _CHOOSES = _compiled(
 _CHARACTER = _compiled(
     r"\b(?i:the|this|our|my|said) {role}(?:['\u2019]s\b|,"
     r"| (?!(?:of|and|or|on|from|for|at|to|with|assassination|witness|reference|limit|count)\b)\w)"
-    r"|\[?CHAR_?\d+\w*|\b(?:Role|Character|Person|Persona|Agent|Participant|Subject) (?:[A-Z]|\d+)\b(?!['\u2019](?!s))"
+    r"|\[?{id}|\b(?:Role|Character|Person|Persona|Agent|Participant|Subject) (?:[A-Z]|\d+)\b(?!['\u2019](?!s))"
     r"|\{\{?name\}\}?|\[[Nn](?:ame|AME)\]"
 )
 _FEELS = _compiled(r"\b(?i:the|this|our) {role}(?:['\u2019]s (?:\w+ )?{choice}\b| (?:{adverb} ){0,2}{feels}\b)")

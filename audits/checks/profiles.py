@@ -16,6 +16,7 @@ from typing import Any
 
 from audits.checks.entries import entries, values_of
 from audits.subjects import Subject, at_row, subjects
+from schemas.evenness import evenness
 from schemas.findings import Finding
 from schemas.records import record_schema, term_ids, vocabulary
 from schemas.tables import Row
@@ -229,9 +230,7 @@ def _evenness(rows: Sequence[Row]) -> Iterator[tuple[str, float]]:
 
 
 def _share_of_entropy(values: Sequence[str], possible: int) -> float:
-    total = len(values)
-    counted = sorted(Counter(values).values())
-    return -math.fsum(count / total * math.log(count / total) for count in counted) / math.log(possible)
+    return evenness(Counter(values).values(), possible) or 0.0
 
 
 _CHECKS = (_facets, _styles, _archetype, _subjects, _missing, _age, _names, _summary)

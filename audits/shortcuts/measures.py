@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audits.evenness import evenness
 from audits.shortcuts import leaks
 from audits.shortcuts.questions import Opposites, Question, texts_of
 from audits.shortcuts.rates import Rate, rate
+from schemas.evenness import evenness
 
 _SINGULAR = 1e-9
 """Counts add up to a constant: one eigenvalue of their covariance, below this share, is rounding."""
@@ -112,7 +112,7 @@ def sources(asked: Sequence[Question]) -> Sources:
     return Sources(
         {name: seen[name] for name in names},
         {name: round(float(value), 3) for name, value in zip(names, expected, strict=True)},
-        evenness(seen),
+        evenness(seen.values()),
         statistic,
         float(chi2.sf(statistic, free)) if free else 1.0,
     )

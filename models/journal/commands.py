@@ -75,9 +75,11 @@ def _verb(
 ) -> argparse.ArgumentParser:
     made = verbs.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", allow_abbrev=False)
     command.add_common(made)
-    made.add_argument("--benchmark", default="heart", metavar="NAME", help="whose journal (default: heart)")
+    made.add_argument(
+        "--benchmark", metavar="NAME|DIR", help="whose journal (default: that of the only one in the workspace)"
+    )
     made.add_argument("--journal", type=Path, metavar="FILE", help="the journal itself")
-    made.add_argument("--id", metavar="GLOB", help="only requests with such an id, e.g. 'heart/memories/CHAR_04/*'")
+    made.add_argument("--id", metavar="GLOB", help="only requests with such an id, e.g. '*/memories/*'")
     made.add_argument("--role", metavar="ROLE", help="only requests of this role")
     made.add_argument("--state", choices=("answered", "open"), help="only answered ones, or only the others")
     made.add_argument("--status", choices=("open", *get_args(Status)), help="only those that came to this")
@@ -99,8 +101,19 @@ def _day(text: str) -> str:
 
 
 def _path(parsed: argparse.Namespace) -> Path:
-    path: Path = parsed.journal or parsed.workspace / benchmark(parsed.benchmark).name / "journal.sqlite"
-    return path
+    """The journal named, that of the benchmark named, or the only one in the workspace."""
+    if parsed.journal:
+        return Path(parsed.journal)
+    root = Path(parsed.workspace)
+    if parsed.benchmark:
+        return root / benchmark(parsed.benchmark).name / "journal.sqlite"
+    found = sorted(root.glob("*/journal.sqlite"))
+    if not found:
+        raise RequestError("missing journal", root, mend="Check --workspace, or name the file with --journal")
+    if len(found) > 1:
+        names = ", ".join(map(str, found))
+        raise RequestError("several journals", root, mend=f"Name one with --benchmark or --journal: {names}")
+    return found[0]
 
 
 def _filter(parsed: argparse.Namespace) -> Filter:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -46,7 +45,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "python -m perf.quality.deep_agreement --set unseen --backend messages --model NAME",
     )
     made.add_argument("--set", metavar="NAME", help="one set, e.g. unseen")
-    made.add_argument("--workspace", type=Path, default=Path("build"), metavar="DIR", help="where the journal is kept")
     add_backend_arguments(made)
     return run(_command, made, argv)
 
