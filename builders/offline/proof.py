@@ -1,8 +1,9 @@
 """Proofs of bank lines: what each line can become, read by the same audits as the memories made from it.
 
-Every option of every choice is told at least once, with slots filled as a scene would fill them; whatever
-``audits`` finds in such a wording is a fault of the line, seen before a memory has it. HEART-BENCH appendix B.4,
-criteria 1, 2 and 6, and 3.2 (no name, no gender). Used by
+Every option of every choice is told at least once, with slots filled as a scene would fill them; every error that
+``audits`` finds in such a wording is a fault of the line, seen before a memory has it. Warnings and notes are what
+the linear model suspects (``audits.text.linear_model``), and it cannot judge a line without the scene around it.
+HEART-BENCH appendix B.4, criteria 1, 2 and 6, and 3.2 (no name, no gender). Used by
 
     python -m builders.offline.lint
 """
@@ -144,10 +145,11 @@ def _audited(told: Sequence[tuple[Line, str]]) -> list[str]:
             said.setdefault((line.text, "twice"), f"{line.where}: a word twice {_around(text, twice.span())!r}")
     found = audit("memories", rows, only=[*CODES, _PERSON])
     for finding in found:
-        if finding.code == _PERSON and finding.span is None:
+        if finding.severity != "error" or (finding.code == _PERSON and finding.span is None):
             continue  # a line may do without "I", a memory may not
         line, text = told[int(finding.row_id)]
-        said.setdefault((line.text, finding.code), f"{line.where}: {finding.code} {_around(text, finding.span)!r}")
+        codes = ", ".join(finding.codes)  # one finding may be of several: what only a child may not say is among them
+        said.setdefault((line.text, codes), f"{line.where}: {codes} {_around(text, finding.span)!r}")
     return list(said.values())
 
 
