@@ -125,6 +125,8 @@ def read(path: Path) -> Criterion:
         data = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
+    except FileNotFoundError:
+        raise RequestError("missing file", path, expected="a TOML file of patterns") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError("unreadable file", path, expected=str(error)) from None
     _check_keys(data, _FILE_NEEDED, _FILE_OPTIONAL, path)
