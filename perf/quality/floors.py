@@ -30,8 +30,9 @@ _SETTINGS = ("recent", "naive_rag", "persona_db", "oracle", "full")
 _HEAD = f"""# Floors of multiple choice
 
 Written by `python -m perf.quality.floors` on `{RELEASE}`, seed {SEED}, without a model: what a run has to clear
-before it says anything of a model. `nearest` and `reader` read what the setting retrieves and nothing else. Recall is
-the share of the memories that a situation calls up (the release's fine step of activation) which the setting retrieved.
+before it says anything of a model. `nearest` and `reader` read what the setting retrieves and nothing else.
+Recall is the share of the memories that a situation calls up (the release's fine step of activation)
+which the setting retrieved.
 
 """
 
