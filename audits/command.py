@@ -109,13 +109,13 @@ def _table(arguments: argparse.Namespace) -> Table:
     table = chosen.table(arguments.table)
     if chosen.questions and table.name in (chosen.questions.table, chosen.questions.keys):
         fix = f"Run: python -m audits.shortcuts --benchmark {arguments.benchmark}"
-        raise RequestError("questions are audited as a whole", f"table {table.name}", mend=fix)
+        raise RequestError("questions are audited as a whole", f"table {table.name}", fix=fix)
     if not table.audits:
         raise RequestError(f"table {table.name} has no audits", expected=f"add `audits = [...]` to {_file(chosen)}")
     for flag, needed in (("across", "duplicates"), ("deep", "memories")):
         if getattr(arguments, flag) and needed not in table.audits:
             where, expected = f"table {table.name}", f"a table with the audit {needed}"
-            raise RequestError(f"--{flag} is not for this table", where, expected=expected, mend="Leave it out")
+            raise RequestError(f"--{flag} is not for this table", where, expected=expected, fix="Leave it out")
     return table
 
 
@@ -128,7 +128,7 @@ def _own_patterns(path: Path | None, table: Table) -> Mapping[str, Criterion]:
     found = user_criteria(path)
     if odd := next((each.table for each in found.values() if each.table != table.record), None):
         fix = f'Write table = "{table.record}", or audit another table'
-        raise RequestError(f"patterns of {odd}", path, field="table", expected=table.record, mend=fix)
+        raise RequestError(f"patterns of {odd}", path, field="table", expected=table.record, fix=fix)
     return found
 
 
@@ -152,7 +152,7 @@ def _looked_up(found: Source, table: Table, beside_own_rows: bool = False) -> di
     if beside_own_rows and not found.readers:
         tables = " or ".join(table.reads) or "other tables"
         fix = f"Name one with {tables}, or leave it out; --journal FILE says where replies are stored"
-        raise RequestError(f"no rows of {found.benchmark.name}", found.folder, mend=fix)
+        raise RequestError(f"no rows of {found.benchmark.name}", found.folder, fix=fix)
     return {name: found.if_any(name) for name in table.reads}
 
 

@@ -171,12 +171,12 @@ def _run(arguments: argparse.Namespace) -> int:
     grouped = arguments.by.split(",") if arguments.by else table.key if field.in_list else ()
     units = _units(rows_of(arguments, table.name), field, [column(path, table.schema) for path in grouped])
     if not units:
-        where, mend = (
+        where, fix = (
             (f"table {table.name}", "Build or import it first")
             if arguments.rows is None
             else (arguments.rows, "Name the field that holds it with --field")
         )
-        raise RequestError("no text", where, field=arguments.field, mend=mend)
+        raise RequestError("no text", where, field=arguments.field, fix=fix)
     found = asdict(measure(units.values()))
     if arguments.json:
         command.print_json({"benchmark": arguments.benchmark, "table": table.name, "field": arguments.field, **found})

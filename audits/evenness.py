@@ -138,7 +138,7 @@ def _columns(table: Table, path: str | None) -> list[Column]:
         each for each in columns(table.schema).values() if each.vocabulary and not each.path.startswith("provenance.")
     ]
     if not found:
-        raise RequestError("no column of a closed list", f"table {table.name}", mend="Name a column with --column")
+        raise RequestError("no column of a closed list", f"table {table.name}", fix="Name a column with --column")
     return found
 
 

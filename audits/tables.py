@@ -26,11 +26,11 @@ def audited(table: Table | str) -> Table:
     """The table, or the one of that name. Raises RequestError where it has no audits, or audits that lack a column."""
     found = _named(table) if isinstance(table, str) else table
     if not found.audits:
-        raise RequestError(f"table {found.name} has no audits", mend='Add `audits = ["format"]` to it in its benchmark')
+        raise RequestError(f"table {found.name} has no audits", fix='Add `audits = ["format"]` to it in its benchmark')
     lacking = [name for name in found.audits if name in OF_TEXT and found.text is None]
     if lacking:
-        mend = f'Add `text = "COLUMN"` to table {found.name} in its benchmark'
-        raise RequestError(f"no text column for the audit {lacking[0]}", f"table {found.name}", mend=mend)
+        fix = f'Add `text = "COLUMN"` to table {found.name} in its benchmark'
+        raise RequestError(f"no text column for the audit {lacking[0]}", f"table {found.name}", fix=fix)
     return found
 
 

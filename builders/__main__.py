@@ -77,7 +77,7 @@ def _options(name: str | None) -> list[Option]:
             for option in step.options:
                 if options.setdefault(option.flag, option) != option:
                     what = f"option {option.flag} of step {step.name!r} differs from another step's"
-                    raise RequestError(what, source_of(made), field="build.steps", mend="Rename one of the two")
+                    raise RequestError(what, source_of(made), field="build.steps", fix="Rename one of the two")
     return list(options.values())
 
 
@@ -136,7 +136,7 @@ def _run_step(step: Step, given: Run) -> Done:
             f"step {step.name!r} failed",
             source_of(given.space.benchmark),
             expected=f"{type(error).__name__}: {error} ({last.filename}, line {last.lineno})",
-            mend="Correct the step; --debug shows where it fails",
+            fix="Correct the step; --debug shows where it fails",
         ) from error
     if not isinstance(done, Done):
         expected = f"a builders.pipeline.run.Done, not {type(done).__name__}"

@@ -93,14 +93,14 @@ def blocked(path: Path, characters: Sequence[str], scenarios: Sequence[str]) -> 
             reader = csv.DictReader(lines, restval="")
             columns, entries = reader.fieldnames or (), list(reader)
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path of --block") from None
+        raise RequestError("missing file", path, fix="Check the path of --block") from None
     except UnicodeDecodeError:
-        raise RequestError("file in another encoding", path, expected="UTF-8", mend="Save it as UTF-8") from None
+        raise RequestError("file in another encoding", path, expected="UTF-8", fix="Save it as UTF-8") from None
     except csv.Error as error:
-        raise RequestError("malformed CSV", path, expected=str(error), mend="Correct it") from None
+        raise RequestError("malformed CSV", path, expected=str(error), fix="Correct it") from None
     if not set(_COLUMNS) <= set(columns):
         expected = f"columns {', '.join(_COLUMNS)}"
-        raise RequestError("block list without its columns", path, expected=expected, mend="Add a header line")
+        raise RequestError("block list without its columns", path, expected=expected, fix="Add a header line")
     rows = []
     for line, entry in enumerate(entries, 2):
         for column, known in (("character_id", characters), ("scenario_id", scenarios)):

@@ -123,8 +123,8 @@ def _composed(
     from builders.offline.decisions import decide
 
     if scenario["id"] not in blueprints:
-        mend = "Add one with --blueprints, or use --backend messages"
-        raise RequestError("scenario without a blueprint", "scenarios", row=scenario["id"], mend=mend)
+        fix = "Add one with --blueprints, or use --backend messages"
+        raise RequestError("scenario without a blueprint", "scenarios", row=scenario["id"], fix=fix)
     return decide(character, scenario, blueprints[scenario["id"]], memories, streams)
 
 

@@ -79,8 +79,8 @@ def read_spec(path: Path, known: Sequence[Row], table: Table) -> list[Row]:
         row = completed({"provenance": _BY_HAND, **_named(seed, taken)})
         who = str(row["character_id"])
         if taken.get(who, row) != row:
-            mend = "Give another character_id, or leave it out"
-            raise RequestError("id is taken", path, row=who, field="character_id", expected="a free id", mend=mend)
+            fix = "Give another character_id, or leave it out"
+            raise RequestError("id is taken", path, row=who, field="character_id", expected="a free id", fix=fix)
         taken[who] = row
         rows.append(row)
     _check(path, table, rows, list(taken.values()))
@@ -153,9 +153,9 @@ def _seeds(path: Path) -> list[dict[str, Any]]:
     try:
         text = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path of --spec") from None
+        raise RequestError("missing file", path, fix="Check the path of --spec") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix="Correct that line") from None
     found = text.get("characters", [text])
     if not isinstance(found, list) or not found or not all(isinstance(seed, dict) and seed for seed in found):
         raise RequestError("no character", path, expected="the fields of a character, or [[characters]] entries")
@@ -209,7 +209,7 @@ def _raise_first(path: Path, findings: Sequence[Finding]) -> None:
     first, *others = findings
     what = "character breaks a rule" + (f", the first of {len(findings)}" if others else "")
     expected = f"{first.text} {first.message}" if first.text else first.message
-    raise RequestError(what, path, row=first.row_id, field=first.field, expected=expected, mend="Correct it there")
+    raise RequestError(what, path, row=first.row_id, field=first.field, expected=expected, fix="Correct it there")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -78,7 +78,7 @@ def setting_of(parsed: argparse.Namespace) -> Setting:
         raise unknown("setting", parsed.setting, SETTINGS, "--setting")
     if parsed.setting not in DEFAULT_K and parsed.k is not None:
         raise RequestError(
-            f"--k for --setting {parsed.setting}", expected=f"one of {', '.join(DEFAULT_K)}", mend="Leave --k out"
+            f"--k for --setting {parsed.setting}", expected=f"one of {', '.join(DEFAULT_K)}", fix="Leave --k out"
         )
     return Setting(parsed.setting, parsed.k, parsed.embedder, parsed.manager)
 

@@ -182,7 +182,7 @@ class Asking:
             "open batch of another server",
             self.journal.path,
             expected=f"a batch waits at {identity}, where no role of this run is asked",
-            mend="Run again with the models it was submitted for, or with another --journal",
+            fix="Run again with the models it was submitted for, or with another --journal",
         )
 
     async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply:
@@ -292,5 +292,5 @@ def server_failed(server: Server, error: ServerFailedError) -> MachineError:
     return MachineError(
         f"no more replies ({error})",
         server.where,
-        mend="What was answered is kept: check the server, and run the same command again",
+        fix="What was answered is kept: check the server, and run the same command again",
     )

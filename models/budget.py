@@ -33,7 +33,7 @@ class Budget:
                 raise RequestError(
                     f"unknown price of {name}",
                     self.prices.path,
-                    mend="Add it to a copy of that file and pass it with --prices, or leave --max-cost out",
+                    fix="Add it to a copy of that file and pass it with --prices, or leave --max-cost out",
                 )
 
     def worst(self, model: str, most_tokens: int, max_tokens: int, batch: bool = False) -> float:
@@ -71,7 +71,7 @@ class Budget:
             f"budget of {dollars(self.most)} reached",
             self.journal,
             expected=f"{dollars(self.spent)} spent, what comes next may cost {dollars(worst)}",
-            mend="Raise --max-cost and run the same command again: what was answered is kept",
+            fix="Raise --max-cost and run the same command again: what was answered is kept",
         )
 
 

@@ -76,8 +76,8 @@ class Prompt:
                 prompt = filled
         return Rendered(tuple(fixed), prompt)
 
-    def _wrong(self, what: str, names: list[str], mend: str) -> RequestError:
-        return RequestError(what, self.path, field=", ".join(names), mend=mend)
+    def _wrong(self, what: str, names: list[str], fix: str) -> RequestError:
+        return RequestError(what, self.path, field=", ".join(names), fix=fix)
 
 
 @functools.cache
@@ -86,9 +86,9 @@ def load(path: Path) -> Prompt:
     try:
         whole = path.read_text("utf-8")
     except FileNotFoundError:
-        raise RequestError("missing prompt", path, mend="Check the path") from None
+        raise RequestError("missing prompt", path, fix="Check the path") from None
     except UnicodeDecodeError:
-        raise RequestError("prompt in another encoding", path, expected="UTF-8", mend="Save it as UTF-8") from None
+        raise RequestError("prompt in another encoding", path, expected="UTF-8", fix="Save it as UTF-8") from None
     found = _FRONT.fullmatch(whole)
     if found is None:
         raise _malformed(path, "no front matter", "a first line ---, then id and version, then ---")
@@ -132,4 +132,4 @@ def _check_parts(path: Path, body: str) -> None:
 
 
 def _malformed(path: Path, what: str, expected: str) -> RequestError:
-    return RequestError(what, path, expected=expected, mend="Mend that file")
+    return RequestError(what, path, expected=expected, fix="Fix that file")

@@ -156,6 +156,6 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path") from None
+        raise RequestError("missing file", path, fix="Check the path") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Mend that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix="Correct that line") from None

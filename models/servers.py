@@ -58,7 +58,7 @@ def server_address(model: Model) -> tuple[str, str]:
             "malformed address",
             setting,
             expected="http://host:port or https://host, without a name, password or query",
-            mend="Set it to the server's address",
+            fix="Set it to the server's address",
         )
     return address, setting
 
@@ -70,8 +70,8 @@ def api_key(variable: str, address: str) -> str:
         raise RequestError(
             "no key",
             variable,
-            mend=f"Set it to the key for {address} (a local server takes any text), or use --backend offline",
+            fix=f"Set it to the key for {address} (a local server takes any text), or use --backend offline",
         )
     if not key.isascii() or not key.isprintable():
-        raise RequestError("malformed key", variable, mend="Set it to the key alone, on one line")
+        raise RequestError("malformed key", variable, fix="Set it to the key alone, on one line")
     return key

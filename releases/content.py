@@ -99,7 +99,7 @@ def to_batch(
 
 def _misfit(row: Row, table: str, key: Sequence[str], field: str | None, expected: str) -> RequestError:
     row_id = "/".join(str(row.get(column)) for column in key)
-    return RequestError("row does not fit", table, row=row_id, field=field, expected=expected, mend="Fix that row")
+    return RequestError("row does not fit", table, row=row_id, field=field, expected=expected, fix="Fix that row")
 
 
 def _shape(field: pa.Field[Any]) -> dict[str, Any]:

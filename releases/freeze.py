@@ -87,7 +87,7 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
     with writing(plan.folder.parent):
         if plan.folder.exists() or plan.folder.is_symlink():
             raise RequestError(
-                f"{plan.name} exists", plan.folder, expected="a new version", mend="Releases are never overwritten"
+                f"{plan.name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"
             )
         staging = aside(plan.folder)
         clear(staging)
@@ -97,7 +97,7 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
             problems = verify(staging).problems
             if problems:
                 raise MachineError(
-                    "what was written does not read back", problems[0], mend="Check the disk, then freeze again"
+                    "what was written does not read back", problems[0], fix="Check the disk, then freeze again"
                 )
             place(staging, plan.folder)
         except BaseException:
@@ -216,12 +216,12 @@ def run(args: argparse.Namespace) -> int:
     card_texts(workspace.benchmark)  # before anything is checked, which takes longer
     if not workspace.folder.is_dir():
         raise RequestError(
-            "no working rows", workspace.folder, mend=f"Build or import {name.benchmark} first, or name its --workspace"
+            "no working rows", workspace.folder, fix=f"Build or import {name.benchmark} first, or name its --workspace"
         )
     plan = Plan(name, workspace, args.frozen, args.date)
     if plan.folder.exists():
         raise RequestError(
-            f"{name} exists", plan.folder, expected="a new version", mend="Releases are never overwritten"
+            f"{name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"
         )
     with workspace.lock():
         say(f"checking {workspace.folder}", quiet=args.quiet)

@@ -71,7 +71,7 @@ def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes:
     """
     for allowance in allowances:
         if any(allowance.code == code or (code[-1] == "." and allowance.code.startswith(code)) for code in _NEVER):
-            raise RequestError(f"{allowance.code} cannot be allowed", mend="Fix the rows, or build the table")
+            raise RequestError(f"{allowance.code} cannot be allowed", fix="Fix the rows, or build the table")
     parts = _parts(workspace)
     size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
     with _workers(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)) as started:
@@ -92,7 +92,7 @@ def _allowed(allowance: Allowance, errors: Mapping[str, int], workspace: Workspa
             f"nothing to allow: no error {allowance.code}",
             workspace.folder,
             expected=f"open errors: {', '.join(errors) or 'none'}",
-            mend="Leave that --allow out",
+            fix="Leave that --allow out",
         )
     return {"code": allowance.code, "why": allowance.why, "findings": errors[allowance.code]}
 

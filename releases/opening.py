@@ -143,5 +143,5 @@ def _does_not_verify(spec: str, problems: list[Problem]) -> RequestError:
         "release does not verify",
         f"{spec}, {first.place}",
         expected=f"{first.message}{more}",
-        mend=f"See: python -m releases verify {spec}; then fetch it again",
+        fix=f"See: python -m releases verify {spec}; then fetch it again",
     )

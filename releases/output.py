@@ -28,7 +28,7 @@ def write_result(result: pa.Table, form: str, out: Path | None) -> None:
         write_whole(out, [_rendered(result, form)])
         return
     if form == "parquet" and sys.stdout.isatty():
-        raise RequestError("Parquet on a terminal", expected="a file", mend="Add --out FILE or redirect the output")
+        raise RequestError("Parquet on a terminal", expected="a file", fix="Add --out FILE or redirect the output")
     sys.stdout.buffer.write(_rendered(result, form))
     sys.stdout.buffer.flush()
 
@@ -42,7 +42,7 @@ def _rendered(result: pa.Table, form: str) -> bytes:
         try:
             pq.write_table(result, sink, compression="zstd")
         except pa.ArrowNotImplementedError as error:
-            raise RequestError("Parquet cannot hold this result", expected=str(error), mend="Cast it in SQL") from None
+            raise RequestError("Parquet cannot hold this result", expected=str(error), fix="Cast it in SQL") from None
         return sink.getvalue()
     names, rows = _distinct(result.column_names), _values(result)
     if form == "json":

@@ -140,26 +140,24 @@ def _demand_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
     statements = connection.extract_statements(sql)
     if not statements:
-        raise RequestError(
-            "no SQL", expected="a SELECT in quotes", mend="See: python -m releases query NAME --examples"
-        )
+        raise RequestError("no SQL", expected="a SELECT in quotes", fix="See: python -m releases query NAME --examples")
     if len(statements) != 1:
         raise RequestError(
-            f"{len(statements)} statements", expected="only one is allowed", mend="Ask one SELECT at a time"
+            f"{len(statements)} statements", expected="only one is allowed", fix="Ask one SELECT at a time"
         )
     if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         # By the word that was written: the engine calls INSTALL a LOAD.
         raise RequestError(
             f"{statements[0].query.split(maxsplit=1)[0].upper()} is not allowed",
             expected="only SELECT is",
-            mend="A release is read-only: use --out FILE to write",
+            fix="A release is read-only: use --out FILE to write",
         )
 
 
 def _refused(error: Exception, release: Release) -> RequestError:
     """The engine's message in one line, without its drawing of the place."""
     words = " ".join(str(error).split("\n\nLINE ")[0].split())
-    return RequestError("SQL refused", expected=words.rstrip("!?"), mend=f"See: python -m releases show {release.name}")
+    return RequestError("SQL refused", expected=words.rstrip("!?"), fix=f"See: python -m releases show {release.name}")
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:

@@ -70,7 +70,7 @@ def rebuild(release: Release, root: Path, folder: str | None = None) -> list[Reb
         raise MachineError(
             "rebuilding failed",
             expected=f"python -m {' '.join(command)} ended with {done.returncode}",
-            mend="See above",
+            fix="See above",
         )
     return compare(release, Workspace(root, benchmark.spec))
 
@@ -87,11 +87,11 @@ def _command(release: Release) -> list[str]:
             "no recipe",
             release.name,
             expected="a release whose workspace recorded its command",
-            mend="It cannot be rebuilt",
+            fix="It cannot be rebuilt",
         )
     command = list(recipe["command"])
     if not command or not _COMMAND.fullmatch(command[0]) or any(word.startswith("--workspace") for word in command):
-        raise RequestError("unusable recipe", release.name, expected="a command of builders", mend="It is not run")
+        raise RequestError("unusable recipe", release.name, expected="a command of builders", fix="It is not run")
     return command
 
 

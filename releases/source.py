@@ -38,7 +38,7 @@ def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
     declared = workspace.benchmark.table(table)
     keys = workspace.keys(table)
     if not keys:
-        raise RequestError("missing table", workspace.path(table).parent, mend=f"Build {table} first")
+        raise RequestError("missing table", workspace.path(table).parent, fix=f"Build {table} first")
     stretches = [found for key in keys if (found := _survey(workspace.path(table, key), declared))]
     stretches.sort(key=lambda stretch: (stretch.first, stretch.path.name))
     before: Key | None = None
@@ -47,7 +47,7 @@ def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
             key = key_of(row, declared)
             if key == before:
                 raise RequestError(
-                    "duplicate key", table, row=declared.row_id(row), mend="Remove one of the rows and freeze again"
+                    "duplicate key", table, row=declared.row_id(row), fix="Remove one of the rows and freeze again"
                 )
             before = key
             yield row

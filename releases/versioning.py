@@ -103,7 +103,7 @@ def demand(name: Name, parent: Name, change: Change) -> None:
         raise RequestError(
             f"{name} is too small a step from {parent}",
             expected=f"a {change.level} version, because {change.reasons[0]}",
-            mend=f"Freeze it as {Name(name.benchmark, least)}",
+            fix=f"Freeze it as {Name(name.benchmark, least)}",
         )
 
 

@@ -114,11 +114,11 @@ def _shipped(name: str) -> Benchmark:
 def _own(home: Path) -> Benchmark:
     for needed in (FILE, CARD):
         if not (home / needed).is_file():
-            mend = "See docs/own-benchmark.md, or name a shipped one: " + ", ".join(benchmark_names())
-            raise RequestError(f"missing {needed}", home, expected="the folder of a benchmark", mend=mend)
+            fix = "See docs/own-benchmark.md, or name a shipped one: " + ", ".join(benchmark_names())
+            raise RequestError(f"missing {needed}", home, expected="the folder of a benchmark", fix=fix)
     made = _read(home / FILE, home.name, home)
     if made.name in benchmark_names():
-        raise RequestError(f"name {made.name!r} is taken", home / FILE, field="name", mend="Take another one")
+        raise RequestError(f"name {made.name!r} is taken", home / FILE, field="name", fix="Take another one")
     return made
 
 
@@ -169,8 +169,8 @@ def _table(name: str, settings: Mapping[str, Any], path: Path, home: Path | None
             raise RequestError("wrong key", path, field=f"{field}.key", expected=f"{column} never to be null")
     for column in made.filled:
         if not nullable(columns[column]):
-            mend = "Leave it out: it never is"
-            raise RequestError(f"{column} cannot be null", path, field=f"{field}.filled", mend=mend)
+            fix = "Leave it out: it never is"
+            raise RequestError(f"{column} cannot be null", path, field=f"{field}.filled", fix=fix)
     return made
 
 

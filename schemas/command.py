@@ -180,10 +180,10 @@ def run(
 
 def _os_error(error: OSError) -> str:
     where = f" in {error.filename}" if error.filename else ""
-    mend = "Free some room" if error.errno in _NO_SPACE else "Fix that"
+    fix = "Free some room" if error.errno in _NO_SPACE else "Fix that"
     return (
         f"{(error.strerror or str(error)).lower()}{where}. "
-        f"{mend} and run the same command again: what is finished is not done again"
+        f"{fix} and run the same command again: what is finished is not done again"
     )
 
 

@@ -25,9 +25,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path, or write the file") from None
+        raise RequestError("missing file", path, fix="Check the path, or write the file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix="Correct that line") from None
 
 
 def read_json(path: Path) -> Any:
@@ -35,9 +35,9 @@ def read_json(path: Path) -> Any:
     try:
         return orjson.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path, or write the file") from None
+        raise RequestError("missing file", path, fix="Check the path, or write the file") from None
     except orjson.JSONDecodeError as error:
-        raise RequestError("malformed JSON", path, expected=str(error), mend="Correct that line") from None
+        raise RequestError("malformed JSON", path, expected=str(error), fix="Correct that line") from None
 
 
 @functools.cache

@@ -25,10 +25,10 @@ class AnamnesisError(Exception):
         row: str | None = None,
         field: str | None = None,
         expected: str | None = None,
-        mend: str | None = None,
+        fix: str | None = None,
     ) -> None:
         self.what, self.where, self.row, self.field = what, where, row, field
-        self.expected, self.mend = expected, mend
+        self.expected, self.fix = expected, fix
         super().__init__(self._line())
 
     def _line(self) -> str:
@@ -41,8 +41,8 @@ class AnamnesisError(Exception):
             line += f", field {self.field}"
         if self.expected:
             line += f": {self.expected}"
-        if self.mend:
-            line = f"{line.rstrip('.')}. {self.mend}"
+        if self.fix:
+            line = f"{line.rstrip('.')}. {self.fix}"
         return " ".join(line.split())
 
 
@@ -67,5 +67,5 @@ def unknown(
     near = [by_fold[hit] for hit in difflib.get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.4)]
     offered = near or names[:8]
     more = "" if near or len(names) <= 8 else f" … ({len(names)} in all)"
-    mend = f"{'Did you mean' if near else 'Known'}: {', '.join(offered)}{more}{'?' if near else ''}"
-    return RequestError(f"unknown {what} {name!r}", where, field=field, mend=mend if names else "None exist yet")
+    fix = f"{'Did you mean' if near else 'Known'}: {', '.join(offered)}{more}{'?' if near else ''}"
+    return RequestError(f"unknown {what} {name!r}", where, field=field, fix=fix if names else "None exist yet")

@@ -17,7 +17,7 @@ from schemas.errors import MachineError
 
 
 @contextlib.contextmanager
-def held(path: Path, what: str, where: Path, mend: str) -> Iterator[None]:
+def held(path: Path, what: str, where: Path, fix: str) -> Iterator[None]:
     """Hold the lock file ``path``. Raises MachineError naming the holder when another process does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -26,7 +26,7 @@ def held(path: Path, what: str, where: Path, mend: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(handle, 4096, 0).decode(errors="replace").strip() or "another process"
-            raise MachineError(f"{what} is held", where, expected=holder, mend=mend) from None
+            raise MachineError(f"{what} is held", where, expected=holder, fix=fix) from None
         os.truncate(handle, 0)
         os.pwrite(handle, f"process {os.getpid()}, {shlex.join(sys.argv)}\n".encode(), 0)
         yield

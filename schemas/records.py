@@ -51,8 +51,8 @@ class _Place:
     def below(self, name: str) -> _Place:
         return _Place(self.path, f"{self.field}.{name}" if self.field else name, self.home)
 
-    def wrong(self, what: str, expected: str | None = None, mend: str | None = None) -> RequestError:
-        return RequestError(what, self.path, field=self.field or None, expected=expected, mend=mend)
+    def wrong(self, what: str, expected: str | None = None, fix: str | None = None) -> RequestError:
+        return RequestError(what, self.path, field=self.field or None, expected=expected, fix=fix)
 
 
 def vocabulary(name: str, home: Path | None = None) -> tuple[Mapping[str, Any], ...]:
@@ -232,8 +232,8 @@ def _check_properties(node: Mapping[str, Any], place: _Place) -> None:
         raise place.wrong("missing keyword 'properties'", expected="the fields of the object")
     check_known("field", node["required"], node["properties"], place.path, place.below("required").field)
     if left_out := [name for name in node["properties"] if name not in node["required"]]:
-        mend = "Leave required out, and let the type of what may be empty have null"
-        raise place.below("required").wrong(f"{left_out[0]} is not listed", "every field is always there", mend)
+        fix = "Leave required out, and let the type of what may be empty have null"
+        raise place.below("required").wrong(f"{left_out[0]} is not listed", "every field is always there", fix)
     for name, child in node["properties"].items():
         _check(child, place.below(name))
 

@@ -54,7 +54,7 @@ def parse_version(text: str) -> Version:
     found = _VERSION.fullmatch(text)
     if found is None:
         raise RequestError(
-            f"bad version {text!r}", expected="three numbers without leading zeros", mend="For example 0.1.0"
+            f"bad version {text!r}", expected="three numbers without leading zeros", fix="For example 0.1.0"
         )
     return Version(*(int(number) for number in found.groups()))
 
@@ -63,7 +63,7 @@ def parse_name(text: str) -> Name:
     """``heart@0.1.0`` -> Name. Raises RequestError when either half is missing or malformed."""
     benchmark, at, version = text.partition("@")
     if not at or not _NAME.fullmatch(benchmark):
-        raise RequestError(f"bad release name {text!r}", expected="NAME@X.Y.Z", mend="For example heart@0.1.0")
+        raise RequestError(f"bad release name {text!r}", expected="NAME@X.Y.Z", fix="For example heart@0.1.0")
     return Name(benchmark, parse_version(version))
 
 
@@ -135,6 +135,6 @@ def benchmark_of(name: Name, spec: str | None) -> Benchmark:
     found = benchmark(spec or name.benchmark)
     if found.name != name.benchmark:
         raise RequestError(
-            f"{found.name} is no {name.benchmark}", spec, expected=f"the benchmark of {name}", mend="Name its folder"
+            f"{found.name} is no {name.benchmark}", spec, expected=f"the benchmark of {name}", fix="Name its folder"
         )
     return found

@@ -52,9 +52,9 @@ def lines_jsonl(path: Path) -> Iterator[tuple[int, Row | RequestError]]:
                 if line.strip():
                     yield number, _parsed(line, path, number)
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path, or build the table first") from None
+        raise RequestError("missing file", path, fix="Check the path, or build the table first") from None
     except IsADirectoryError:
-        raise RequestError("a folder instead of a file", path, mend="Name a JSON Lines file") from None
+        raise RequestError("a folder instead of a file", path, fix="Name a JSON Lines file") from None
 
 
 def _parsed(line: bytes, path: Path, number: int) -> Row | RequestError:
@@ -73,7 +73,7 @@ def _object(line: bytes, path: Path, number: int) -> Row:
         raise _other_form(line, path, number) or _malformed(line, f"{path}:{number}", error) from None
     if not isinstance(value, dict):
         raise _other_form(line, path, number) or RequestError(
-            "not an object", f"{path}:{number}", expected="one JSON object a line", mend="Fix or remove that line"
+            "not an object", f"{path}:{number}", expected="one JSON object a line", fix="Fix or remove that line"
         )
     return value
 
@@ -84,14 +84,14 @@ def _other_form(line: bytes, path: Path, number: int) -> RequestError | None:
     if number > 1:
         return None
     if start == b"[" or (start.startswith(b"[") and start[1:].lstrip().startswith(b"{")):
-        what, mend = "a JSON array", "Write each entry on a line of its own, as jq -c '.[]' does"
+        what, fix = "a JSON array", "Write each entry on a line of its own, as jq -c '.[]' does"
     elif start == b"{":
-        what, mend = "JSON over several lines", "Write each object on a line of its own, as jq -c . does"
+        what, fix = "JSON over several lines", "Write each object on a line of its own, as jq -c . does"
     elif _is_header(start):
-        what, mend = "a table (CSV or the like)", "Write each row as an object, with the column names as its fields"
+        what, fix = "a table (CSV or the like)", "Write each row as an object, with the column names as its fields"
     else:
         return None
-    return RequestError(f"{what} instead of JSON Lines", path, expected="one JSON object a line", mend=mend)
+    return RequestError(f"{what} instead of JSON Lines", path, expected="one JSON object a line", fix=fix)
 
 
 def _is_header(line: bytes) -> bool:
@@ -105,15 +105,15 @@ def _is_header(line: bytes) -> bool:
 
 def _malformed(line: bytes, where: str, error: orjson.JSONDecodeError) -> RequestError:
     if line.startswith(codecs.BOM_UTF8):
-        return RequestError("byte order mark", where, expected="UTF-8 without one", mend="Save the file without it")
+        return RequestError("byte order mark", where, expected="UTF-8 without one", fix="Save the file without it")
     try:
         line.decode("utf-8")
     except UnicodeDecodeError:
-        mend = "Save it as UTF-8, unpacked if it is packed"
-        return RequestError("not UTF-8", where, expected="JSON Lines in UTF-8, one object a line", mend=mend)
+        fix = "Save it as UTF-8, unpacked if it is packed"
+        return RequestError("not UTF-8", where, expected="JSON Lines in UTF-8, one object a line", fix=fix)
     reason = str(error).split(": line 1 ")[0]
     return RequestError(
-        "malformed JSON", where, expected=f"one JSON object a line ({reason})", mend="Fix or remove that line"
+        "malformed JSON", where, expected=f"one JSON object a line ({reason})", fix="Fix or remove that line"
     )
 
 

@@ -33,11 +33,11 @@ class Source:
     def rows(self, table: str) -> Iterator[Row]:
         """The rows of a table, read as they are walked. Raises RequestError where there is no such table."""
         if not self.readers:
-            mend = "Build or import them first, or name another --workspace"
-            raise RequestError(f"no rows of {self.benchmark.name}", self.folder, mend=mend)
+            fix = "Build or import them first, or name another --workspace"
+            raise RequestError(f"no rows of {self.benchmark.name}", self.folder, fix=fix)
         if table not in self.readers:
-            mend = f"Build or import it first. There are: {', '.join(self.readers)}"
-            raise RequestError(f"missing table {table}", self.folder, mend=mend)
+            fix = f"Build or import it first. There are: {', '.join(self.readers)}"
+            raise RequestError(f"missing table {table}", self.folder, fix=fix)
         return self.readers[table]()
 
     def if_any(self, table: str) -> list[Row]:
@@ -59,7 +59,7 @@ def source(arguments: argparse.Namespace) -> Source:
     if arguments.release is None:
         return of_workspace(Workspace(arguments.workspace or DEFAULT_WORKSPACE, chosen.spec))
     if arguments.workspace is not None:
-        raise RequestError("two sources", expected="--workspace or --release", mend="Leave one out")
+        raise RequestError("two sources", expected="--workspace or --release", fix="Leave one out")
     return of_release(arguments.release, chosen)
 
 
@@ -73,7 +73,7 @@ def of_release(spec: str, chosen: Benchmark) -> Source:
     """The tables of a release, ``<table>/*.parquet``. Raises RequestError where there is no release or table."""
     folder = Path(spec) if "@" not in spec or Path(spec).is_dir() else locate(spec)
     if not folder.is_dir():
-        raise RequestError("missing folder", folder, mend="Name a release, as NAME@X.Y.Z or by its folder")
+        raise RequestError("missing folder", folder, fix="Name a release, as NAME@X.Y.Z or by its folder")
     files = {name: sorted((folder / name).glob("*.parquet")) for name in chosen.tables}
     readers = {name: partial(_parquet_rows, paths) for name, paths in files.items() if paths}
     if not readers:
@@ -93,4 +93,4 @@ def _parquet_rows(paths: list[Path]) -> Iterator[Row]:
                     yield from batch.to_pylist()
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
-            raise RequestError("unreadable Parquet", path, expected=reason, mend="Fetch the release again") from None
+            raise RequestError("unreadable Parquet", path, expected=reason, fix="Fetch the release again") from None

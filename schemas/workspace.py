@@ -51,14 +51,14 @@ class Workspace:
             raise RequestError(
                 "malformed workspace stamp",
                 stamp,
-                mend="Move that folder away, or remove the stamp if the rows are good",
+                fix="Move that folder away, or remove the stamp if the rows are good",
             ) from None
         if layout != LAYOUT:
             raise RequestError(
                 "workspace of another version",
                 stamp,
                 expected=f"layout {LAYOUT}, found {layout}",
-                mend="Use another --workspace",
+                fix="Use another --workspace",
             )
 
     def path(self, table: str, key: str = "all") -> Path:
@@ -119,7 +119,7 @@ class Workspace:
             return {key: recipe[key] for key in ("command", "seed", "settings", "version", "code_digest")}
         except (orjson.JSONDecodeError, KeyError, TypeError):
             raise RequestError(
-                "malformed recipe", path, mend="Build the rows again, or remove the file to freeze without a recipe"
+                "malformed recipe", path, fix="Build the rows again, or remove the file to freeze without a recipe"
             ) from None
 
     @contextlib.contextmanager

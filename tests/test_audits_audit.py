@@ -100,7 +100,9 @@ def test_a_script_from_standard_input_gets_the_same_findings_from_one_process_an
 
 def test_the_command_prints_one_document_and_returns_one_when_findings_remain(tmp_path, capsys):
     path = written(
-        tmp_path / "mine.jsonl", SOUND, changed(id="MEM_04_0002", content_full="Years later I knew. " + STORY)
+        tmp_path / "mine.jsonl",
+        SOUND,
+        changed(id="MEM_04_0002", content_full="Years later I knew why she had left. " + STORY),
     )
     assert main(arguments(path, "--only", "perspective", "--json")) == 1
     printed = json.loads(capsys.readouterr().out)

@@ -106,5 +106,5 @@ def test_a_file_that_is_no_toml_is_refused_with_the_place(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(RequestError, match="unreadable file"):
+    with pytest.raises(RequestError, match="missing file"):
         user_criteria(tmp_path / "mine.own.toml")

@@ -23,7 +23,7 @@ def raising(error: BaseException):
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (RequestError("wrong", "here", mend="Do this"), 2, "error: wrong in here. Do this"),
+        (RequestError("wrong", "here", fix="Do this"), 2, "error: wrong in here. Do this"),
         (MachineError("broken", "there", expected="a server"), 3, "error: broken in there: a server"),
         (KeyboardInterrupt(), 130, "error: interrupted. Run the same command again"),
         (
@@ -101,7 +101,7 @@ def test_people_read_stderr_and_programs_read_stdout(capsys):
 
 
 def test_an_error_says_what_where_which_row_and_field_what_is_expected_and_how_to_mend_it():
-    error = RequestError("bad value", "file.toml", row="CHAR_12", field="age", expected="6 to 50", mend="Change it")
+    error = RequestError("bad value", "file.toml", row="CHAR_12", field="age", expected="6 to 50", fix="Change it")
     assert str(error) == "bad value in file.toml, row CHAR_12, field age: 6 to 50. Change it"
 
 

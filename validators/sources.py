@@ -91,4 +91,4 @@ def table_of(path: Path, name: str | None, benchmark: Benchmark) -> Table:
         return benchmark.table(name)
     if path.stem in benchmark.tables:
         return benchmark.table(path.stem)
-    raise RequestError("unknown table of the rows", path, mend=f"Say which with --table: {', '.join(benchmark.tables)}")
+    raise RequestError("unknown table of the rows", path, fix=f"Say which with --table: {', '.join(benchmark.tables)}")

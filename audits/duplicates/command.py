@@ -59,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
     compared = sum(isinstance(row.get(scope.field), str) for row in rows)
     if rows and not compared:
         raise RequestError(
-            "no text to compare", arguments.rows or table.name, field=scope.field, mend="Name a text field with --field"
+            "no text to compare", arguments.rows or table.name, field=scope.field, fix="Name a text field with --field"
         )
     found = findings(rows, scope, arguments.processes, arguments.across, arguments.threshold)
     if arguments.json:
@@ -76,14 +76,14 @@ def _table(arguments: argparse.Namespace, chosen: Benchmark) -> Table:
         return chosen.table(arguments.table)
     found = next((table for table in chosen.tables.values() if "duplicates" in table.audits), None)
     if found is None:
-        raise RequestError(f"no table of {chosen.name} is audited for duplicates", mend="Name one with --table")
+        raise RequestError(f"no table of {chosen.name} is audited for duplicates", fix="Name one with --table")
     return found
 
 
 def _scope(arguments: argparse.Namespace, table: Table, rows: Sequence[Row]) -> Scope:
     field = arguments.field or table.text
     if field is None:
-        raise RequestError("no text field", f"table {table.name}", mend="Name one with --field")
+        raise RequestError("no text field", f"table {table.name}", fix="Name one with --field")
     named = table.window if arguments.window is None else tuple(filter(None, arguments.window.split(",")))
     known = {*table.schema["properties"], *(name for row in rows for name in row)}
     if odd := [] if arguments.across else [name for name in named if name not in known]:

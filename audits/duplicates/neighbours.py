@@ -96,7 +96,7 @@ def _pairs(matrix: csc_matrix, texts: Sequence[str], threshold: float, workers: 
             if total > MOST_PAIRS:
                 raise RequestError(
                     f"more than {MOST_PAIRS:,} near-duplicate pairs among {len(texts):,} texts",
-                    mend="Drop the rows that repeat one text first, or raise the threshold",
+                    fix="Drop the rows that repeat one text first, or raise the threshold",
                 )
     if not found:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)

@@ -124,7 +124,7 @@ def read(path: Path) -> Criterion:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix="Correct that line") from None
     except FileNotFoundError:
         raise RequestError("missing file", path, expected="a TOML file of patterns") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -134,7 +134,7 @@ def read(path: Path) -> Criterion:
     patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
     names = [pattern.name for pattern in patterns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise RequestError("two patterns of one name", path, row=twice[0], mend="Rename one of them")
+        raise RequestError("two patterns of one name", path, row=twice[0], fix="Rename one of them")
     for other in data.get("also", ()):
         patterns += tuple(replace(pattern, code=data["code"]) for pattern in read(path.with_stem(other)).patterns)
     return Criterion(
@@ -178,7 +178,7 @@ def _check_keys(
     if odd := sorted(entry.keys() - every):
         raise RequestError(f"unknown key {odd[0]!r}", path, row=name, expected=f"one of {', '.join(sorted(every))}")
     if missing := sorted(needed - entry.keys()):
-        raise RequestError(f"missing key {missing[0]!r}", path, row=name, mend="Compare with the other files there")
+        raise RequestError(f"missing key {missing[0]!r}", path, row=name, fix="Compare with the other files there")
 
 
 def filled(line: str, parts: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ def user_criteria(path: Path) -> dict[str, Criterion]:
     """
     criterion = read(path)
     if criterion.code in criteria():
-        raise RequestError(f"code {criterion.code} is taken", path, mend="Choose a code of your own, e.g. mine.weather")
+        raise RequestError(f"code {criterion.code} is taken", path, fix="Choose a code of your own, e.g. mine.weather")
     for pattern in criterion.patterns:
         _check(criterion, pattern, path)
     return {criterion.code: criterion}

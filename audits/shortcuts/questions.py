@@ -58,7 +58,7 @@ def _question(row: Row, keys: Mapping[str, Row], decided: Iterable[str]) -> Ques
     name = row["question_id"]
     if name not in keys:
         raise RequestError(
-            "question without a key", "the table of keys", row=name, mend="Build or import both tables together"
+            "question without a key", "the table of keys", row=name, fix="Build or import both tables together"
         )
     key = keys[name]
     labels = tuple(option["label"] for option in row["options"])

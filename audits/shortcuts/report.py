@@ -101,7 +101,7 @@ def measure(
     """
     asked = questions(mcqs, keys, decisions)
     if not asked:
-        raise RequestError("no questions", "mcqs", mend="Build or import the tables mcqs and mcq_keys first")
+        raise RequestError("no questions", "mcqs", fix="Build or import the tables mcqs and mcq_keys first")
     against = opposites(known_poles or {})
     letters, lengths = measures.letters(asked), measures.lengths(asked)
     sources, pole = measures.sources(asked), measures.poles(asked, against)

@@ -66,15 +66,15 @@ def read(path: Path, layout: Layout, limits: Limits | None = None) -> Published:
     if path.is_dir():
         return _of_folder(path, layout, suffix, limits)
     if not path.exists():
-        raise RequestError("nothing there", path, mend=f"Give the folder or archive of {layout.title}")
+        raise RequestError("nothing there", path, fix=f"Give the folder or archive of {layout.title}")
     if not path.is_file():
-        raise RequestError("neither a folder nor a file", path, mend=f"Give the folder or archive of {layout.title}")
+        raise RequestError("neither a folder nor a file", path, fix=f"Give the folder or archive of {layout.title}")
     try:
         members = list(_members(path, suffix, limits))
     except _UNREADABLE as error:
         reason = str(error) or "it ends too early"
         raise RequestError(
-            "unreadable archive", path, expected=reason, mend="Give the folder, or a whole .tar.* or .zip"
+            "unreadable archive", path, expected=reason, fix="Give the folder, or a whole .tar.* or .zip"
         ) from None
     root = _root([name for name, _ in members], path, layout, suffix)
     where = f"{path}:{root}" if root else str(path)
@@ -94,7 +94,7 @@ def _root(names: Sequence[str], path: Path, layout: Layout, suffix: re.Pattern[s
             f"nothing of {layout.title}",
             path,
             expected=f"files like {', '.join(layout.examples)}",
-            mend=f"Give {give}",
+            fix=f"Give {give}",
         )
     best = max(found.values())
     roots = sorted(root for root, count in found.items() if count == best)
@@ -103,7 +103,7 @@ def _root(names: Sequence[str], path: Path, layout: Layout, suffix: re.Pattern[s
             f"{len(roots)} copies of {layout.title}",
             path,
             expected="one",
-            mend=f"Name one of them: {', '.join(repr(root or '.') for root in roots[:4])}",
+            fix=f"Name one of them: {', '.join(repr(root or '.') for root in roots[:4])}",
         )
     return roots[0]
 
@@ -150,9 +150,9 @@ def _walk(path: Path, limits: Limits) -> Iterator[str]:
 def _content(path: Path, name: str, limits: Limits) -> bytes:
     file = path / name
     if file.is_symlink() and not file.resolve().is_relative_to(path.resolve()):
-        raise RequestError("a link that leaves the folder", file, mend="Put the file itself there")
+        raise RequestError("a link that leaves the folder", file, fix="Put the file itself there")
     if not file.is_file():
-        raise RequestError("not a regular file", file, mend="Put the file itself there")
+        raise RequestError("not a regular file", file, fix="Put the file itself there")
     if file.stat().st_size > limits.file_bytes:
         raise too_large(file, f"more than {limits.file_bytes // MIB} MiB")
     return file.read_bytes()
@@ -173,7 +173,7 @@ def _members(path: Path, suffix: re.Pattern[str], limits: Limits) -> Iterator[tu
         names: set[str] = set()
         for name, content in members:
             if name in names:
-                raise RequestError("two members of one name", path, expected=name, mend="Unpack it and give the folder")
+                raise RequestError("two members of one name", path, expected=name, fix="Unpack it and give the folder")
             names.add(name)
             yield name, content
 
@@ -205,7 +205,7 @@ def _unpacked(path: Path, packed: IO[bytes], magic: bytes) -> IO[bytes]:
     if magic.startswith(b"BZh"):
         return bz2.open(packed)
     if magic.startswith(b"\x28\xb5\x2f\xfd"):
-        raise RequestError("zstd is not read here", path, mend="Repack it as .tar.xz or .tar.gz, or give the folder")
+        raise RequestError("zstd is not read here", path, fix="Repack it as .tar.xz or .tar.gz, or give the folder")
     return packed
 
 
@@ -238,7 +238,7 @@ def _zipped(path: Path, packed: IO[bytes], suffix: re.Pattern[str], limits: Limi
             if not suffix.fullmatch(name):
                 continue
             if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise RequestError("member neither stored nor deflated", path, expected=name, mend="Unpack it first")
+                raise RequestError("member neither stored nor deflated", path, expected=name, fix="Unpack it first")
             check_size(path, name, member.file_size, limits)
             with archive.open(member) as content:
                 # A size given, or a member that lies about its own would be inflated whole.

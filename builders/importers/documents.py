@@ -28,7 +28,7 @@ def parse(content: bytes, where: str) -> Any:
         if content.count(b'":') != orjson.dumps(value).count(b'":'):
             json.loads(content, object_pairs_hook=lambda pairs: _distinct(pairs, where))
     except (orjson.JSONEncodeError, ValueError, RecursionError) as error:
-        raise RequestError("malformed JSON", where, expected=str(error), mend=_FIX) from None
+        raise RequestError("malformed JSON", where, expected=str(error), fix=_FIX) from None
     return value
 
 
@@ -52,19 +52,19 @@ def text(value: Any) -> str:
 def _malformed(content: bytes, where: str, error: orjson.JSONDecodeError) -> RequestError:
     try:
         if content.startswith(b"\xef\xbb\xbf"):
-            return RequestError("wrong encoding", where, expected="UTF-8 without a byte order mark", mend=_FIX)
+            return RequestError("wrong encoding", where, expected="UTF-8 without a byte order mark", fix=_FIX)
         content.decode("utf-8")
     except UnicodeDecodeError as bad:
-        return RequestError("wrong encoding", where, expected=f"UTF-8, but byte {bad.start} is none", mend=_FIX)
+        return RequestError("wrong encoding", where, expected=f"UTF-8, but byte {bad.start} is none", fix=_FIX)
     if not content.strip():
-        return RequestError("empty file", where, expected="a JSON document", mend=_FIX)
-    return RequestError("malformed JSON", where, expected=str(error), mend=_FIX)
+        return RequestError("empty file", where, expected="a JSON document", fix=_FIX)
+    return RequestError("malformed JSON", where, expected=str(error), fix=_FIX)
 
 
 def _distinct(pairs: list[tuple[str, Any]], where: str) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
-            raise RequestError("duplicate key", where, field=key, expected="each key once in an object", mend=_FIX)
+            raise RequestError("duplicate key", where, field=key, expected="each key once in an object", fix=_FIX)
         made[key] = value
     return made

@@ -43,12 +43,12 @@ def write(workspace: Workspace, target: Path) -> int:
     nothing was imported.
     """
     if target.exists():
-        raise RequestError("something is there already", target, mend="Name a folder that does not exist yet")
+        raise RequestError("something is there already", target, fix="Name a folder that does not exist yet")
     missing = [
         name for name, table in workspace.benchmark.tables.items() if not (table.optional or workspace.keys(name))
     ]
     if missing:
-        raise RequestError("nothing imported", workspace.folder, expected=f"table {missing[0]}", mend="Import it first")
+        raise RequestError("nothing imported", workspace.folder, expected=f"table {missing[0]}", fix="Import it first")
     tables = {name: _table(workspace, name) for name in workspace.benchmark.tables}
     aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -70,9 +70,7 @@ def _table(workspace: Workspace, name: str) -> dict[str, Row]:
     table, rows = workspace.benchmark.table(name), list(workspace.rows(name))
     if broken := failures(table, rows):
         where, row, field = workspace.path(name), broken[0].row_id, broken[0].field
-        raise RequestError(
-            "broken row", where, row=row, field=field, expected=broken[0].message, mend="Import it again"
-        )
+        raise RequestError("broken row", where, row=row, field=field, expected=broken[0].message, fix="Import it again")
     return {table.row_id(row): row for row in rows}
 
 

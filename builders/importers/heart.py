@@ -172,5 +172,5 @@ def _list(value: Any, field: str, name: str) -> list[Any]:
 
 def _other_shape(name: str, expected: str) -> RequestError:
     return RequestError(
-        "a file of another shape", name, expected=expected, mend="Give HEART-BENCH as its authors publish it"
+        "a file of another shape", name, expected=expected, fix="Give HEART-BENCH as its authors publish it"
     )

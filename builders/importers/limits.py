@@ -70,11 +70,11 @@ def check_growth(path: Path, unpacked: int, packed: int, limits: Limits) -> None
 
 def too_large(where: object, what: str) -> RequestError:
     """The error for more than the limits allow."""
-    return RequestError("too large", where, expected=what, mend="Give the dataset as its authors publish it")
+    return RequestError("too large", where, expected=what, fix="Give the dataset as its authors publish it")
 
 
 def unsafe(path: Path, name: str, what: str) -> RequestError:
     """The error for a member that nobody should unpack."""
     return RequestError(
-        "unsafe archive", path, expected=f"{name[:120]!r} is {what}", mend="Unpack it yourself and give the folder"
+        "unsafe archive", path, expected=f"{name[:120]!r} is {what}", fix="Unpack it yourself and give the folder"
     )

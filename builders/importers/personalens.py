@@ -173,5 +173,5 @@ def _user(staged: Stage, published: Published, user: str) -> None:
 
 def _other_shape(name: str, expected: str) -> RequestError:
     return RequestError(
-        "a file of another shape", name, expected=expected, mend="Give PersonaLens as its authors publish it"
+        "a file of another shape", name, expected=expected, fix="Give PersonaLens as its authors publish it"
     )

@@ -142,5 +142,5 @@ def _place(name: str) -> tuple[str, str, int]:
 
 def _other_shape(name: str, expected: str) -> RequestError:
     return RequestError(
-        "a file of another shape", name, expected=expected, mend="Give PersTurnBench as its authors publish it"
+        "a file of another shape", name, expected=expected, fix="Give PersTurnBench as its authors publish it"
     )

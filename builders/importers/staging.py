@@ -124,7 +124,7 @@ class Stage:
         seen = self._seen[name]
         row_id = row_name(self.benchmark.table(name), row, len(seen) + 1)
         if row_id in seen:
-            raise RequestError("duplicate id", file, row=row_id, expected="each id once", mend="Remove one of the two")
+            raise RequestError("duplicate id", file, row=row_id, expected="each id once", fix="Remove one of the two")
         seen.add(row_id)
         return row_id
 
@@ -149,7 +149,7 @@ def require(published: Published, names: Sequence[str]) -> None:
     """Raise RequestError for the first of the files that is not there."""
     for name in names:
         if name not in published.files:
-            raise RequestError("missing file", f"{published.where}/{name}", mend="Fetch the dataset again, whole")
+            raise RequestError("missing file", f"{published.where}/{name}", fix="Fetch the dataset again, whole")
 
 
 def where(published: Published, name: str) -> str:

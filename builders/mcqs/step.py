@@ -235,8 +235,8 @@ def _characters(source: Workspace) -> Sequence[Row]:
 def _copied(space: Workspace, source: Workspace) -> list[Outcome]:
     """Scenarios and decisions of another benchmark, copied into this one so that it is whole."""
     if not source.keys("decisions"):
-        mend = "Run first: python -m builders.importers heart --from HEART-BENCH/benchmark"
-        raise RequestError("missing table", source.folder, expected="decisions", mend=mend)
+        fix = "Run first: python -m builders.importers heart --from HEART-BENCH/benchmark"
+        raise RequestError("missing table", source.folder, expected="decisions", fix=fix)
     return [
         current_outcome(space, table, "all", inputs_digest(source, (table,)), fresh=False)
         or write_built(space, table, "all", inputs_digest(source, (table,)), list(source.rows(table)))

@@ -89,7 +89,7 @@ def plan(
             f"{total} memories asked for",
             row=who,
             expected=f"at least the {len(existing)} it already has",
-            mend="Raise --count, or remove memories from its file",
+            fix="Raise --count, or remove memories from its file",
         )
     rng = streams.rng("plan", who)
     ages = [age for age, count in quotas(deficit, weights()).items() for _ in range(count)]

@@ -143,7 +143,7 @@ def assemble(space: Workspace, task: Task) -> tuple[Written, Unresolved]:
     by_stage = {window.stage: read_part(window) for window in task.windows}
     for window in task.asked:
         if by_stage[window.stage] is None:
-            raise MachineError("finished window is gone", window.file, mend="Run the same command again")
+            raise MachineError("finished window is gone", window.file, fix="Run the same command again")
     parts = [part for part in by_stage.values() if part is not None]
     rows = [*task.own, *(row for part in parts for row in part.rows)]
     rows.sort(key=lambda row: (row["age"], row["id"]))
@@ -210,8 +210,8 @@ def _own(space: Workspace, who: str, fresh: bool) -> list[Row]:
     rows = list(read_jsonl(path))
     own = [row for row in rows if (row.get("provenance") or {}).get("origin") != "built"]
     if len(own) < len(rows) and not fresh and not is_unedited(space, "memories", who):
-        mend = "Move the file away to keep it, or pass --fresh to write it anew"
-        raise RequestError("memories were changed since they were built", path, mend=mend)
+        fix = "Move the file away to keep it, or pass --fresh to write it anew"
+        raise RequestError("memories were changed since they were built", path, fix=fix)
     for wrong in failures(space.benchmark.table("memories"), own):
         raise RequestError(
             "memory breaks its schema", path, row=wrong.row_id, field=wrong.field, expected=wrong.message

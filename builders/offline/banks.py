@@ -126,7 +126,7 @@ def read_scenes(path: Path) -> list[Scene]:
     try:
         return [_scene(raw, band, domain) for raw in tomllib.loads(path.read_text("utf-8"))["scene"]]
     except tomllib.TOMLDecodeError as error:
-        raise RequestError("not a bank", path, expected=str(error), mend="Mend that line") from None
+        raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
 
 
 def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:

@@ -97,7 +97,7 @@ def check(path: Path) -> Checked:
     try:
         raw = tomllib.loads(path.read_text("utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise RequestError("not a bank", path, expected=str(error), mend="Mend that line") from None
+        raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
     problems: list[str] = []
     lines: list[Line] = []
     told: list[Scene] = []

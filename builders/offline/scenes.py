@@ -109,7 +109,7 @@ class Framer:
                 f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
                 "builders/offline/banks/scenes",
                 row=plan.id,
-                mend="Add a scene whose cast the ledger can fill",
+                fix="Add a scene whose cast the ledger can fill",
             )
         return self._fitting[key]
 

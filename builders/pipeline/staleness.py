@@ -41,8 +41,8 @@ def inputs_digest(space: Workspace, tables: Iterable[str], **settings: Any) -> s
     for table in tables:
         keys = space.keys(table)
         if not keys:
-            mend = f"Run first: {command_making(space.benchmark, table)}"
-            raise RequestError("missing table", space.folder, expected=table, mend=mend)
+            fix = f"Run first: {command_making(space.benchmark, table)}"
+            raise RequestError("missing table", space.folder, expected=table, fix=fix)
         for key in keys:
             digest.update(f"\x1f{table}/{key}\x1f".encode())
             digest.update(hashlib.sha256(space.path(table, key).read_bytes()).digest())
@@ -54,7 +54,7 @@ def digest_with_file(space: Workspace, table: str, key: str, shared: str) -> str
     path = space.path(table, key)
     if not path.is_file():
         command = command_making(space.benchmark, table)
-        raise RequestError("missing file", path, mend=f"Run first: {command} --char {key}")
+        raise RequestError("missing file", path, fix=f"Run first: {command} --char {key}")
     return hashlib.sha256(f"{shared}{hashlib.sha256(path.read_bytes()).hexdigest()}".encode()).hexdigest()
 
 

@@ -58,7 +58,7 @@ def load_steps(made: Benchmark) -> list[Step]:
             source,
             field="build.steps",
             expected="a list of steps",
-            mend="List some, or use the command that makes its rows: python -m builders.importers --help",
+            fix="List some, or use the command that makes its rows: python -m builders.importers --help",
         )
     _check_order(made, steps, source)
     return steps
@@ -131,7 +131,7 @@ def _broken(name: str, source: Path, error: Exception) -> RequestError:
         source,
         field="build.steps",
         expected=f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}{line}",
-        mend="Correct the step; --debug shows where it fails",
+        fix="Correct the step; --debug shows where it fails",
     )
 
 
@@ -155,5 +155,5 @@ def _check_order(made: Benchmark, steps: Sequence[Step], source: Path) -> None:
             expected = f"step {step.name!r} reads {late[0]}, which the later step {later.name!r} makes"
             if circle:
                 expected += f" from {sorted(circle)[0]}, which it makes itself: a circle"
-            mend = "Let one of the two do without the other" if circle else f"List {later.name!r} first"
-            raise RequestError("impossible order", source, field="build.steps", expected=expected, mend=mend)
+            fix = "Let one of the two do without the other" if circle else f"List {later.name!r} first"
+            raise RequestError("impossible order", source, field="build.steps", expected=expected, fix=fix)

@@ -67,7 +67,7 @@ def plan_sessions(profile: Row, sessions: int, turns: int, rng: Random) -> list[
     """
     if sessions < LEAST_SESSIONS or turns < LEAST_SESSIONS:
         expected = f"at least {LEAST_SESSIONS} sessions of {LEAST_SESSIONS} turns, not {sessions} of {turns}"
-        raise RequestError("too few sessions or turns", "priors", expected=expected, mend="Plan more of them")
+        raise RequestError("too few sessions or turns", "priors", expected=expected, fix="Plan more of them")
     planned = _outlines(profile, sessions, rng)
     _place_hooks(profile, planned, rng)
     _place_metrics(profile["priority_metric"], planned, rng)

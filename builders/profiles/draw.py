@@ -167,7 +167,7 @@ def _names(rng: Random, genders: Sequence[str]) -> list[str]:
     for gender in genders:
         if not pools[gender]:
             expected = f"at most {sum(map(len, names().values()))} profiles, no two of one name"
-            raise RequestError("too few names", _NAMES, field=gender, expected=expected, mend="Add names to that file")
+            raise RequestError("too few names", _NAMES, field=gender, expected=expected, fix="Add names to that file")
         taken.append(pools[gender].pop())
     return taken
 

@@ -35,7 +35,7 @@ def build(run: Run) -> Done:
     space, settings = run.space, run.settings
     count, strength = PROFILES.of(run), STRENGTH.of(run)
     if strength is not None and not 0 <= strength <= 1:
-        raise RequestError("impossible bias strength", expected=f"0 to 1, not {strength}", mend="Give another")
+        raise RequestError("impossible bias strength", expected=f"0 to 1, not {strength}", fix="Give another")
     digest = inputs_digest(
         space,
         (),

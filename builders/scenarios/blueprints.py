@@ -52,11 +52,11 @@ def _drafts(path: Path) -> dict[str, tuple[Mapping[str, Any], Path]]:
     try:
         entries = tomllib.loads(path.read_text("utf-8")).get("blueprint", [])
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path of --blueprints") from None
+        raise RequestError("missing file", path, fix="Check the path of --blueprints") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend="Correct that line") from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix="Correct that line") from None
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-        raise RequestError("no blueprints", path, expected="[[blueprint]] entries", mend="See builders/seeds/scenarios")
+        raise RequestError("no blueprints", path, expected="[[blueprint]] entries", fix="See builders/seeds/scenarios")
     found: dict[str, tuple[Mapping[str, Any], Path]] = {}
     for position, entry in enumerate(entries, 1):
         stage, number = entry.get("stage"), entry.get("number")
@@ -64,10 +64,10 @@ def _drafts(path: Path) -> dict[str, tuple[Mapping[str, Any], Path]]:
             raise unknown("stage", str(stage), term_ids("scenario_stages"), f"{path}, blueprint {position}")
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= 999:
             where = f"{path}, blueprint {position}"
-            raise RequestError("no number", where, field="number", expected="1 to 999", mend="Give it one of its own")
+            raise RequestError("no number", where, field="number", expected="1 to 999", fix="Give it one of its own")
         scenario_id = f"SCN_{stage.upper()}_{number}"
         if scenario_id in found:
-            raise RequestError("blueprint given twice", path, row=scenario_id, mend="Give one of them another number")
+            raise RequestError("blueprint given twice", path, row=scenario_id, fix="Give one of them another number")
         found[scenario_id] = (entry, path)
     return found
 
@@ -81,8 +81,8 @@ def _whole(scenario_id: str, drafts: Mapping[str, tuple[Mapping[str, Any], Path]
         raise unknown("blueprint", str(base), drafts, f"{path}, row {scenario_id}, field based_on")
     if base in (*trail, scenario_id):
         circle = " -> ".join((*trail, scenario_id, base))
-        mend = "Write one of them out, without based_on"
-        raise RequestError("circle of blueprints", path, row=scenario_id, field="based_on", expected=circle, mend=mend)
+        fix = "Write one of them out, without based_on"
+        raise RequestError("circle of blueprints", path, row=scenario_id, field="based_on", expected=circle, fix=fix)
     return {**_whole(base, drafts, (*trail, scenario_id)), **{k: v for k, v in entry.items() if k != "based_on"}}
 
 
@@ -96,12 +96,12 @@ def _validator() -> Any:
 def _check(scenario_id: str, blueprint: Blueprint, path: Path) -> None:
     for error in _validator().iter_errors(blueprint):
         field = ".".join(map(str, error.instance_path)) or None
-        mend = "See builders/seeds/scenarios for whole ones"
+        fix = "See builders/seeds/scenarios for whole ones"
         raise RequestError(
-            "blueprint breaks its schema", path, row=scenario_id, field=field, expected=error.message, mend=mend
+            "blueprint breaks its schema", path, row=scenario_id, field=field, expected=error.message, fix=fix
         )
     stage = stage_of(blueprint["stage"])
     if not stage["from_age"] <= blueprint["age"] <= stage["to_age"]:
         limits = f"{stage['from_age']} to {stage['to_age']}, found {blueprint['age']}"
-        mend = "Change the age or the stage"
-        raise RequestError("age outside the stage", path, row=scenario_id, field="age", expected=limits, mend=mend)
+        fix = "Change the age or the stage"
+        raise RequestError("age outside the stage", path, row=scenario_id, field="age", expected=limits, fix=fix)

@@ -144,7 +144,7 @@ class Cached:
         sizes = {row.size for row in found.values()}
         if len(sizes) > 1:
             raise RequestError(
-                f"vectors of different sizes from {self.name}", self._path, mend="Remove that file and run again"
+                f"vectors of different sizes from {self.name}", self._path, fix="Remove that file and run again"
             )
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 1), np.float32)
 
@@ -158,7 +158,7 @@ class Cached:
                 yield store
         except sqlite3.DatabaseError as error:
             raise MachineError(
-                f"embedding cache cannot be used ({error})", self._path, mend="Remove that file and run again"
+                f"embedding cache cannot be used ({error})", self._path, fix="Remove that file and run again"
             ) from None
 
 
@@ -184,7 +184,7 @@ def _sentence_transformer(name: str) -> Callable[[Sequence[str]], Sequence[Seque
         from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         raise RequestError(
-            f"no sentence-transformers for --embedder st:{name}", mend="Run: pip install sentence-transformers"
+            f"no sentence-transformers for --embedder st:{name}", fix="Run: pip install sentence-transformers"
         ) from None
     try:
         model = SentenceTransformer(name)
@@ -196,7 +196,7 @@ def _sentence_transformer(name: str) -> Callable[[Sequence[str]], Sequence[Seque
 def _endpoint(name: str) -> Callable[[Sequence[str]], Sequence[Sequence[float]]]:
     address = os.environ.get("OPENAI_BASE_URL", "").rstrip("/")
     if not address:
-        raise RequestError("no OPENAI_BASE_URL", mend=f"Export the address whose /embeddings serves {name}")
+        raise RequestError("no OPENAI_BASE_URL", fix=f"Export the address whose /embeddings serves {name}")
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         data = _posted(f"{address}/embeddings", {"model": name, "input": list(texts)})
@@ -235,7 +235,7 @@ def _posted(url: str, body: dict[str, Any]) -> Any:
         raise MachineError(
             f"no embeddings ({error.last_attempt.exception()})",
             url,
-            mend="What was embedded is kept: run the same command again",
+            fix="What was embedded is kept: run the same command again",
         ) from None
     except ValueError as error:
         raise MachineError("no JSON", url, expected=str(error)) from None

@@ -116,7 +116,7 @@ def _add(store: Any, memory: Memory, how: Mem0) -> None:
         raise MachineError(
             f"mem0 could not add a memory ({type(error).__name__}: {error})",
             row=memory.id,
-            mend="Characters that are complete are kept: run the same command again",
+            fix="Characters that are complete are kept: run the same command again",
         ) from None
 
 
@@ -147,9 +147,9 @@ def _package(home: Path) -> Any:
         from mem0.memory import telemetry  # type: ignore[import-not-found,unused-ignore]
         from mem0.utils.factory import EmbedderFactory  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        raise RequestError("mem0 is not installed", mend="Run: pip install 'anamnesis[mem0]'") from None
+        raise RequestError("mem0 is not installed", fix="Run: pip install 'anamnesis[mem0]'") from None
     if telemetry.MEM0_TELEMETRY:
-        raise RequestError("mem0 was imported with its telemetry on", mend="Import evaluators before it")
+        raise RequestError("mem0 was imported with its telemetry on", fix="Import evaluators before it")
     EmbedderFactory.provider_to_class[_PROVIDER] = "evaluators.memory.mem0.NoEmbedder"
     return Package
 
@@ -204,4 +204,4 @@ def _version() -> str:
     try:
         return importlib.metadata.version("mem0ai")
     except importlib.metadata.PackageNotFoundError:
-        raise RequestError("mem0 is not installed", mend="Run: pip install 'anamnesis[mem0]'") from None
+        raise RequestError("mem0 is not installed", fix="Run: pip install 'anamnesis[mem0]'") from None

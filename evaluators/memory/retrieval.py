@@ -51,7 +51,7 @@ def called_up(bench: Bench) -> dict[str, Sequence[Excerpt]]:
     activated = activated_of(bench.release)
     if not activated:
         raise RequestError(
-            "no activations", bench.release.name, expected="what each situation calls up", mend="Take another setting"
+            "no activations", bench.release.name, expected="what each situation calls up", fix="Take another setting"
         )
     found: dict[str, Sequence[Excerpt]] = {}
     for question in bench.questions:

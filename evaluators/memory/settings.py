@@ -70,7 +70,7 @@ def retrieve(
             f"--k {setting.k} is more than there is",
             bench.release.name,
             expected=f"at most {most} memories a character",
-            mend=f"Give --k {most} or less",
+            fix=f"Give --k {most} or less",
         )
     if setting.name == "recent":
         from evaluators.memory.retrieval import recent

@@ -71,7 +71,7 @@ def read_bench(release: Release, limit: int | None = None, seed: int = 7) -> Ben
     """
     for table in ("mcqs", "mcq_keys", "scenarios"):
         if not release.tables.get(table):
-            raise RequestError(f"no {table}", release.name, mend="Evaluate a release that has questions")
+            raise RequestError(f"no {table}", release.name, fix="Evaluate a release that has questions")
     scenarios = {row["id"]: row for row in release.rows("scenarios")}
     questions = tuple(_question(row, scenarios) for row in release.rows("mcqs"))
     named = _pseudonyms(release, {question.character_id for question in questions}, seed)
@@ -100,7 +100,7 @@ def demand_memories(bench: Bench, what: str) -> None:
             f"{what} needs {lacking}",
             bench.release.name,
             expected=f"this release has {', '.join(bench.release.tables)}",
-            mend="Take another release, or what needs none: --setting vanilla, --model offline:longest",
+            fix="Take another release, or what needs none: --setting vanilla, --model offline:longest",
         )
 
 

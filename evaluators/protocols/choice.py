@@ -63,7 +63,7 @@ def run(parsed: argparse.Namespace) -> int:
     setting, models = setting_of(parsed), list(dict.fromkeys(parsed.model))
     offline = {model: offline_name(model, baselines.NAMES) for model in models}
     if parsed.out and len(models) > 1:
-        raise RequestError("--out for several models", expected="one --model", mend="Leave --out out: each gets a file")
+        raise RequestError("--out for several models", expected="one --model", fix="Leave --out out: each gets a file")
     bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
     for model in models:
         _demand_readable(bench, setting, model, offline[model])
@@ -100,7 +100,7 @@ def _demand_readable(bench: Bench, setting: Setting, model: str, offline: str | 
             raise RequestError(
                 f"{model} reads memories",
                 expected="a setting that retrieves some",
-                mend="For example --setting naive_rag",
+                fix="For example --setting naive_rag",
             )
 
 

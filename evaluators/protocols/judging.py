@@ -148,7 +148,7 @@ def read_ratings(path: Path, rubric: Rubric) -> list[dict[str, Any]]:
                 )
             return [_rating(row, f"{path}:{number}", rubric) for number, row in enumerate(reader, 2)]
     except FileNotFoundError:
-        raise RequestError("missing ratings", path, mend="Check the path") from None
+        raise RequestError("missing ratings", path, fix="Check the path") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise RequestError("malformed ratings", path, expected=f"CSV in UTF-8 ({error})") from None
 

@@ -117,7 +117,7 @@ def evaluate(
 ) -> Result:
     """Retrieve, ask, judge: the result of a run. Raises RequestError for a release without decisions."""
     if not bench.release.tables.get("decisions"):
-        raise RequestError("no decisions", bench.release.name, mend="Take a release that has them")
+        raise RequestError("no decisions", bench.release.name, fix="Take a release that has them")
     decisions = {(row["character_id"], row["scenario_id"]): row for row in bench.release.rows("decisions")}
     for question in bench.questions:
         if (question.character_id, question.scenario_id) not in decisions:

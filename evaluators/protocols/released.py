@@ -76,7 +76,7 @@ def settings_of(folder: Path, kind: str) -> list[tuple[Setting, Path]]:
                 raise unknown(name, value, known, path)
         found.append((Setting(model, task, dimension, level), path))
     if not found:
-        raise RequestError("no released files", folder / kind, mend="Name the folder that holds results, atomic_scores")
+        raise RequestError("no released files", folder / kind, fix="Name the folder that holds results, atomic_scores")
     return found
 
 
@@ -97,15 +97,15 @@ def scores(path: Path) -> list[list[list[int]]]:
     try:
         found = ast.literal_eval(file.read_text("utf-8"))
     except FileNotFoundError:
-        raise RequestError("missing file", file, mend=_CHECK) from None
+        raise RequestError("missing file", file, fix=_CHECK) from None
     except (ValueError, SyntaxError, UnicodeDecodeError) as error:
-        raise RequestError("no Python literal", file, expected=str(error), mend=_CHECK) from None
+        raise RequestError("no Python literal", file, expected=str(error), fix=_CHECK) from None
     for run, questions in enumerate(_list(found, file, "iterations")):
         for probe, sentences in enumerate(_list(questions, file, f"iteration {run}")):
             for place, score in enumerate(_list(sentences, file, f"iteration {run}, question {probe}")):
                 if type(score) is not int or score not in (1, 2, 3, 4, 5, 9, 99, 999):
                     where = f"{run}/{probe}/{place}"
-                    raise RequestError(f"score {score!r}", file, row=where, expected=_VALID, mend=_CHECK)
+                    raise RequestError(f"score {score!r}", file, row=where, expected=_VALID, fix=_CHECK)
     return found  # type: ignore[no-any-return]
 
 
@@ -123,9 +123,9 @@ def _response(setting: Setting, prompt: str, probe: str, item: Any, file: Path) 
         text, sentences = item["raw_response"], item["atomic_response"]
     except (KeyError, TypeError):
         expected = "raw_response and atomic_response"
-        raise RequestError("malformed response", file, row=probe, expected=expected, mend=_CHECK) from None
+        raise RequestError("malformed response", file, row=probe, expected=expected, fix=_CHECK) from None
     if not isinstance(text, str) or not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-        raise RequestError("malformed response", file, row=probe, expected="a text and a list of texts", mend=_CHECK)
+        raise RequestError("malformed response", file, row=probe, expected="a text and a list of texts", fix=_CHECK)
     return Response(setting, prompt, probe, item.get("question"), text, tuple(sentences))
 
 
@@ -133,15 +133,15 @@ def _json(file: Path) -> dict[str, Any]:
     try:
         found = orjson.loads(file.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing file", file, mend=_CHECK) from None
+        raise RequestError("missing file", file, fix=_CHECK) from None
     except orjson.JSONDecodeError as error:
-        raise RequestError("malformed JSON", file, expected=str(error), mend=_CHECK) from None
+        raise RequestError("malformed JSON", file, expected=str(error), fix=_CHECK) from None
     if not isinstance(found, dict):
-        raise RequestError("not an object", file, expected="one JSON object", mend=_CHECK)
+        raise RequestError("not an object", file, expected="one JSON object", fix=_CHECK)
     return found
 
 
 def _list(value: Any, file: Path, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise RequestError("no list", file, row=where, expected="lists of lists of scores", mend=_CHECK)
+        raise RequestError("no list", file, row=where, expected="lists of lists of scores", fix=_CHECK)
     return value

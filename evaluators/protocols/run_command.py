@@ -80,7 +80,7 @@ def _demand_tables(release: Release) -> None:
             f"no {' and '.join(missing)}",
             release.name,
             expected=f"this release has {', '.join(release.tables)}",
-            mend="For questions with options: python -m evaluators choice",
+            fix="For questions with options: python -m evaluators choice",
         )
 
 

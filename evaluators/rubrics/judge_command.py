@@ -71,7 +71,7 @@ def run(parsed: argparse.Namespace) -> int:
     header = read_result(parsed.said)
     if header["kind"] != "said":
         raise RequestError(
-            f"a result of `{header['kind']}`", parsed.said, expected="one that `run` wrote", mend="Name another file"
+            f"a result of `{header['kind']}`", parsed.said, expected="one that `run` wrote", fix="Name another file"
         )
     rubrics = [read_rubric(path) for path in parsed.rubric or ()] or rubrics_of(
         header["release"]["name"].partition("@")[0]
@@ -113,7 +113,7 @@ def _chains(
     if offline in KEYED and any(row.get("planted_state") is None for row in rows):
         raise RequestError(
             f"offline:{offline} without planted quality", parsed.said, expected="what an offline subject wrote",
-            mend="Judge with a model, or with offline:constant, offline:random",
+            fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
     return [functools.partial(_judged, rubric, f"{name}/{row['item']}", row, offline, parsed.seed) for row in rows]
 

@@ -141,6 +141,6 @@ def _field(fields: Fields, name: str, rubric: Rubric) -> str:
     if fields.get(name) is None:
         raise RequestError(
             "item without a field", rubric.path, field=name, expected=f"one of {', '.join(sorted(fields))}",
-            mend="Name a field of the table that is judged",
+            fix="Name a field of the table that is judged",
         )  # fmt: skip
     return fields[name]

@@ -99,7 +99,7 @@ def rubrics_of(benchmark: str) -> list[Rubric]:
     if not folder.is_dir():
         known = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and list(path.glob("*.toml")))
         raise RequestError(
-            f"no rubrics for {benchmark}", expected=f"one of {', '.join(known)}", mend="Name a file with --rubric"
+            f"no rubrics for {benchmark}", expected=f"one of {', '.join(known)}", fix="Name a file with --rubric"
         )
     return [read_rubric(path) for path in sorted(folder.glob("*.toml"))]
 
@@ -111,7 +111,7 @@ def read_rubric(path: Path) -> Rubric:
     _check(text, _TOP, path, "")
     for name in _REQUIRED:
         if name not in text:
-            raise RequestError("missing key", path, field=name, mend=_MEND)
+            raise RequestError("missing key", path, field=name, fix=_MEND)
     if text["unit"] not in UNITS:
         raise unknown("unit", text["unit"], UNITS, f"{path}, unit")
     scale = _scale(text["scale"], path)
@@ -119,7 +119,7 @@ def read_rubric(path: Path) -> Rubric:
     _check(na, _NA, path, "not_applicable.")
     parts = tuple(_part(value, scale, text, path, f"scores[{n}].") for n, value in enumerate(text["scores"]))
     if not parts or len({part.name for part in parts}) < len(parts):
-        raise RequestError("scores", path, field="scores", expected="one or more, with different names", mend=_MEND)
+        raise RequestError("scores", path, field="scores", expected="one or more, with different names", fix=_MEND)
     sees = tuple(_seen(value, path, f"sees[{n}].") for n, value in enumerate(text["sees"]))
     evidence = text.get("evidence")
     if evidence is not None and evidence not in dict(sees):
@@ -148,11 +148,11 @@ def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise RequestError("missing rubric", path, mend="Check the path") from None
+        raise RequestError("missing rubric", path, fix="Check the path") from None
     except IsADirectoryError:
-        raise RequestError("a folder instead of a rubric", path, mend="Name a TOML file in it") from None
+        raise RequestError("a folder instead of a rubric", path, fix="Name a TOML file in it") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), mend=_MEND) from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix=_MEND) from None
 
 
 def _check(
@@ -160,18 +160,18 @@ def _check(
 ) -> None:
     """Raise for what is no table, an unknown or missing key, and a value of another type."""
     if not isinstance(value, dict):
-        raise RequestError("malformed rubric", path, field=above.rstrip("."), expected="a table", mend=_MEND)
+        raise RequestError("malformed rubric", path, field=above.rstrip("."), expected="a table", fix=_MEND)
     for name, one in value.items():
         if name not in kinds:
             raise unknown("key", name, kinds, f"{path}, {above}{name}")
         if not isinstance(one, kinds[name]) or isinstance(one, bool):
             expected = {str: "a text", int: "a whole number", dict: "a table", list: "a list"}[kinds[name]]
-            raise RequestError("malformed rubric", path, field=f"{above}{name}", expected=expected, mend=_MEND)
+            raise RequestError("malformed rubric", path, field=f"{above}{name}", expected=expected, fix=_MEND)
         if isinstance(one, str) and not one.strip():
-            raise RequestError("empty text", path, field=f"{above}{name}", mend=_MEND)
+            raise RequestError("empty text", path, field=f"{above}{name}", fix=_MEND)
     for name in required:
         if name not in value:
-            raise RequestError("missing key", path, field=f"{above}{name}", mend=_MEND)
+            raise RequestError("missing key", path, field=f"{above}{name}", fix=_MEND)
 
 
 def _scale(value: Any, path: Path) -> Scale:
@@ -181,10 +181,10 @@ def _scale(value: Any, path: Path) -> Scale:
     labels = tuple(value.get("labels", ()))
     if value["kind"] == "labels" and (len(set(labels)) < 2 or not all(isinstance(one, str) for one in labels)):
         raise RequestError(
-            "labels", path, field="scale.labels", expected="two or more different texts, worst first", mend=_MEND
+            "labels", path, field="scale.labels", expected="two or more different texts, worst first", fix=_MEND
         )
     if value["kind"] == "integers" and not value.get("least", 1) < value.get("most", 0):
-        raise RequestError("scale", path, field="scale.most", expected="least below most", mend=_MEND)
+        raise RequestError("scale", path, field="scale.most", expected="least below most", fix=_MEND)
     return Scale(value["kind"], value.get("least", 0), value.get("most", 1), labels)
 
 
@@ -193,7 +193,7 @@ def _part(value: Any, scale: Scale, text: Mapping[str, Any], path: Path, above: 
     if not _NAME.fullmatch(value["name"]):
         raise RequestError(
             f"malformed name {value['name']!r}", path, field=f"{above}name",
-            expected="lower-case letters, digits, _", mend=_MEND,
+            expected="lower-case letters, digits, _", fix=_MEND,
         )  # fmt: skip
     levels = {**text["scale"].get("levels", {}), **value.get("levels", {})}
     if scale.kind in ("integers", "labels"):
@@ -205,7 +205,7 @@ def _part(value: Any, scale: Scale, text: Mapping[str, Any], path: Path, above: 
         if missing:
             raise RequestError(
                 "level without words", path, field=f"{above}levels.{missing[0]}",
-                expected="a text for every level", mend=_MEND,
+                expected="a text for every level", fix=_MEND,
             )  # fmt: skip
     na = value.get("not_applicable", text.get("not_applicable", {}).get("when"))
     return Part(value["name"], value["asks"], levels, tuple(value.get("aliases", ())), na)
@@ -225,6 +225,6 @@ def _aggregation(value: Any, path: Path) -> Aggregation:
     if made.method == "atomic" and (len(made.within) != 2 or not made.sets or made.target is None):
         raise RequestError(
             "aggregation", path, field="aggregation",
-            expected="within (response and run), sets and target, as the method `atomic` wants", mend=_MEND,
+            expected="within (response and run), sets and target, as the method `atomic` wants", fix=_MEND,
         )  # fmt: skip
     return made

@@ -83,7 +83,7 @@ def _value(
     if planted is None:
         raise RequestError(
             f"offline:{judge} without planted quality", rubric.path, expected="answers of an offline subject",
-            mend="Judge with a model, or with offline:constant, offline:random",
+            fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
     if judge == "exact":
         return planted.value
@@ -104,7 +104,7 @@ def _by_words(rubric: Rubric, part: Part, fields: Mapping[str, str]) -> float:
     if rubric.words is None:
         raise RequestError(
             "offline:words for a rubric without [words]", rubric.path, expected="the fields that are compared",
-            mend="Take another judge",
+            fix="Take another judge",
         )  # fmt: skip
     gold, answer = (fields[rubric.words[name].replace("{score}", part.name)] for name in ("gold", "answer"))
     values = rubric.scale.values

@@ -196,5 +196,5 @@ def _same_task(source: SourceTurns, *tasks: str) -> None:
                 "turns of another task",
                 "target turns",
                 expected=source.task,
-                mend="Calibrate one target task at a time",
+                fix="Calibrate one target task at a time",
             )

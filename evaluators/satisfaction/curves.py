@@ -154,7 +154,7 @@ def _command(parsed: argparse.Namespace) -> int:
     release = open_release(parsed.release, parsed.frozen)
     for table in ("raters", "ratings", "splits"):
         if not release.tables.get(table):
-            raise RequestError(f"no {table}", release.name, mend="Take a release of planted raters, such as persturn")
+            raise RequestError(f"no {table}", release.name, fix="Take a release of planted raters, such as persturn")
     turns = planted_turns(list(release.rows("raters")), list(release.rows("ratings")))
     train = {row["rater_id"] for row in release.rows("splits") if row["split"] == "train"}
     rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]

@@ -35,7 +35,7 @@ def history_predictions(source: SourceTurns, target: pl.DataFrame, train: pl.Dat
     """
     everything = train["gold"].to_list()
     if not everything:
-        raise RequestError("no training turns", "ratings", mend="Draw a split first")
+        raise RequestError("no training turns", "ratings", fix="Draw a split first")
     family = train.filter(pl.col("task") == source.task)["gold"].to_list() or everything
     grouped = source.frame.group_by("rater", maintain_order=True).agg("gold")
     history: dict[str, list[int]] = dict(grouped.iter_rows())

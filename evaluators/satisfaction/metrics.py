@@ -82,7 +82,7 @@ def matched(gold: pl.DataFrame, predictions: pl.DataFrame) -> Matched:
     if not both.height:
         raise RequestError(
             "no turn with gold and prediction", "predictions", expected=f"sample ids such as {_first(known)}",
-            mend="Check that both come from the same release",
+            fix="Check that both come from the same release",
         )  # fmt: skip
     raters = both["rater"].unique().sort()
     codes = both["rater"].cast(pl.Enum(raters)).to_physical().to_numpy().astype(np.int64)

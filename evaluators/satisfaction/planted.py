@@ -84,7 +84,7 @@ def planted_turns(raters: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping
         if bare is not None:
             raise RequestError(
                 "no planted truth", table, row=bare, field="planted", expected="rows of the builder",
-                mend="Imported ratings have no known truth: use the built benchmark",
+                fix="Imported ratings have no known truth: use the built benchmark",
             )  # fmt: skip
     place = {name: number for number, name in enumerate(names)}
     return PlantedTurns(

@@ -64,7 +64,7 @@ def aggregates(scores: CandidateScores) -> dict[str, float]:
     """``micro``, ``rater``, ``task`` and ``block`` means, ``sat_rate`` and ``dsat_rate``. Raises for no scores."""
     frame = scores.frame
     if not frame.height:
-        raise RequestError("no scores", f"scores of {scores.candidate}", mend="Check for failed replies")
+        raise RequestError("no scores", f"scores of {scores.candidate}", fix="Check for failed replies")
     satisfied = int((frame["score"] >= SATISFIED).sum())
     macro = {name: _mean(_group_means(frame, name)["mean"]) for name in GROUPS}
     micro = int(frame["score"].sum()) / frame.height
@@ -97,7 +97,7 @@ def compare(one: CandidateScores, other: CandidateScores) -> dict[str, dict[str,
     if one.calibration != other.calibration:
         raise RequestError(
             "two calibrations", f"{one.candidate} and {other.candidate}",
-            expected=f"one, found {one.calibration} and {other.calibration}", mend="Calibrate both the same way",
+            expected=f"one, found {one.calibration} and {other.calibration}", fix="Calibrate both the same way",
         )  # fmt: skip
     both = one.frame.join(other.frame.select("sample_id", theirs="score"), on="sample_id")
     if not both.height:

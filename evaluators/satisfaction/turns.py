@@ -45,7 +45,7 @@ class SourceTurns:
         if own.height:
             raise RequestError(
                 "gold of the target task", "source turns", row=own["sample_id"][0], field="task",
-                expected=f"any task but {self.task}", mend="Leave out the turns of the target task",
+                expected=f"any task but {self.task}", fix="Leave out the turns of the target task",
             )  # fmt: skip
         _check(frame, "source turns", ("gold", "prediction"))
         object.__setattr__(self, "frame", frame)
@@ -86,7 +86,7 @@ class TargetTurns:
         if extra:
             raise RequestError(
                 "unknown column", "target turns", field=extra[0], expected=f"only {', '.join(PREDICTIONS)}",
-                mend="Leave it out: a calibrator sees predictions and no gold",
+                fix="Leave it out: a calibrator sees predictions and no gold",
             )  # fmt: skip
         frame = _typed(self.frame, PREDICTIONS, "target turns")
         _check(frame, "target turns", ("prediction",))
@@ -94,7 +94,7 @@ class TargetTurns:
             missing = frame.filter(pl.col("prediction").is_null())["sample_id"][0]
             raise RequestError(
                 "missing value", "target turns", row=missing, field="prediction", expected="a score from 1 to 5",
-                mend="Leave the turn out: a judge that gave no score has nothing to calibrate",
+                fix="Leave the turn out: a judge that gave no score has nothing to calibrate",
             )  # fmt: skip
         object.__setattr__(self, "frame", frame)
 
@@ -142,12 +142,12 @@ def _check(frame: pl.DataFrame, where: str, scores: tuple[str, ...]) -> None:
     if repeated.height:
         raise RequestError(
             "repeated sample id", where, row=repeated["sample_id"][0], field="sample_id",
-            expected="each turn once", mend="Leave out one of the two",
+            expected="each turn once", fix="Leave out one of the two",
         )  # fmt: skip
 
 
 def _outside(where: str, rows: pl.DataFrame, name: str) -> RequestError:
     return RequestError(
         f"score {rows[name][0]:g}", where, row=rows["sample_id"][0], field=name,
-        expected="a whole number from 1 to 5", mend="Correct or leave out that turn",
+        expected="a whole number from 1 to 5", fix="Correct or leave out that turn",
     )  # fmt: skip

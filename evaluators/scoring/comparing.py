@@ -38,7 +38,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
     if len(parsed.results) < 2:
-        raise RequestError("one result", expected="two or more", mend="Name the results to compare")
+        raise RequestError("one result", expected="two or more", fix="Name the results to compare")
     results = read_results(parsed.results)
     document = comparison(results, parsed.seed)
     if parsed.json:
@@ -91,7 +91,7 @@ def _pair(one: Result, two: Result, name: str, seed: int) -> dict[str, Any]:
     second = {item["question_id"]: item for item in two["items"]}
     both = [key for key in first if key in second]
     if not both:
-        raise RequestError("no common question", name, mend="Compare runs with the same --limit and --seed")
+        raise RequestError("no common question", name, fix="Compare runs with the same --limit and --seed")
     right = [[items[key]["share"] for key in both] for items in (first, second)]
     return _paired(right[0], right[1], [first[key] for key in both], seed)
 

@@ -55,25 +55,25 @@ def read_result(path: Path) -> Result:
     try:
         document = orjson.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing result", path, mend="Check the path, or run: python -m evaluators choice") from None
+        raise RequestError("missing result", path, fix="Check the path, or run: python -m evaluators choice") from None
     except IsADirectoryError:
-        raise RequestError("a folder instead of a result", path, mend="Name the files in it") from None
+        raise RequestError("a folder instead of a result", path, fix="Name the files in it") from None
     except orjson.JSONDecodeError as error:
-        raise RequestError("malformed JSON", path, expected=str(error), mend="Run the evaluation again") from None
+        raise RequestError("malformed JSON", path, expected=str(error), fix="Run the evaluation again") from None
     version = document.get("result_version") if isinstance(document, dict) else None
     if isinstance(version, int) and version > RESULT_VERSION:
         raise RequestError(
             "result from a newer version", path, expected=f"version {RESULT_VERSION}, found {version}",
-            mend="Update this package",
+            fix="Update this package",
         )  # fmt: skip
     if isinstance(version, int) and version < RESULT_VERSION:
         raise RequestError(
             "result from an older version", path, expected=f"version {RESULT_VERSION}, found {version}",
-            mend="Run the evaluation again: what was answered is in the journal",
+            fix="Run the evaluation again: what was answered is in the journal",
         )  # fmt: skip
     problems = _problems(document)
     if problems:
-        raise RequestError("not a result", path, expected=problems[0], mend="Run the evaluation again")
+        raise RequestError("not a result", path, expected=problems[0], fix="Run the evaluation again")
     if document["kind"] == "choice":
         _check_figures(document, path)
     elif document["kind"] == "scores":
@@ -90,7 +90,7 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 f"a result of `{result['kind']}`",
                 path,
                 expected=f"one that `{kind}` wrote",
-                mend="Leave it out; its figures stand in the file",
+                fix="Leave it out; its figures stand in the file",
             )
         first = found[0]["release"]
         if result["release"]["content_digest"] != first["content_digest"]:
@@ -99,7 +99,7 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 path,
                 expected=f"{first['name']} with content {first['content_digest'][:16]}, found"
                 f" {result['release']['name']} with {result['release']['content_digest'][:16]}",
-                mend="Figures of different content are not comparable: evaluate the same release",
+                fix="Figures of different content are not comparable: evaluate the same release",
             )
     return found
 
@@ -128,7 +128,7 @@ def demand_release(release: Release, result: Result) -> None:
             "results of another release",
             release.name,
             expected=f"content {result['release']['content_digest'][:16]}, found {release.content_digest[:16]}",
-            mend="Name the release that was evaluated with --release",
+            fix="Name the release that was evaluated with --release",
         )
 
 
@@ -137,14 +137,12 @@ def _check_figures(document: Result, path: Path) -> None:
         right = [one["choice"] == item["gold"] for one in item["orders"]]
         if item["correct"] != right[0] or item["share"] != sum(right) / len(right):
             raise RequestError(
-                "figures do not follow from the choice", path, row=item["question_id"], mend="Run the evaluation again"
+                "figures do not follow from the choice", path, row=item["question_id"], fix="Run the evaluation again"
             )
     fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"])))
     for name, value in fresh.items():
         if document["figures"].get(name) != value:
-            raise RequestError(
-                "figures do not follow from the items", path, field=name, mend="Run the evaluation again"
-            )
+            raise RequestError("figures do not follow from the items", path, field=name, fix="Run the evaluation again")
 
 
 def _problems(document: Any) -> list[str]:

@@ -95,7 +95,7 @@ def read_said(path: Path, header: Mapping[str, Any], unit: UnitName) -> tuple[st
             return name, Said(unit, tuple(entry["groups"]), _read(file, entry))
     units = sorted({entry["unit"] for entry in header["tables"].values()})
     raise RequestError(
-        f"no table of the unit {unit}", path, expected=f"one of {', '.join(units)}", mend="Take another rubric"
+        f"no table of the unit {unit}", path, expected=f"one of {', '.join(units)}", fix="Take another rubric"
     )
 
 
@@ -103,13 +103,13 @@ def _read(file: Path, entry: Mapping[str, Any]) -> pl.DataFrame:
     try:
         content = file.read_bytes()
     except FileNotFoundError:
-        raise RequestError("missing rows", file, mend="Put them beside their header, or run again") from None
+        raise RequestError("missing rows", file, fix="Put them beside their header, or run again") from None
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise RequestError("rows of another result", file, expected=f"SHA-256 {entry['sha256'][:16]}", mend=_AGAIN)
+        raise RequestError("rows of another result", file, expected=f"SHA-256 {entry['sha256'][:16]}", fix=_AGAIN)
     rows = pl.read_parquet(io.BytesIO(content))
     doubled = rows["item"].is_duplicated()
     if doubled.any():
-        raise RequestError("two rows of one item", file, row=rows.filter(doubled)["item"][0], mend=_AGAIN)
+        raise RequestError("two rows of one item", file, row=rows.filter(doubled)["item"][0], fix=_AGAIN)
     return rows
 
 

@@ -103,18 +103,18 @@ def read_scores(path: Path, header: Mapping[str, Any]) -> Scores:
     try:
         metrics = tuple(metric_of(value) for value in header["metrics"])
     except (KeyError, TypeError) as error:
-        raise RequestError("malformed metric", path, expected=str(error), mend=_AGAIN) from None
+        raise RequestError("malformed metric", path, expected=str(error), fix=_AGAIN) from None
     frame = _read(rows, header["rows"]["sha256"])
     if len(frame) != header["rows"]["count"]:
         expected = f"{header['rows']['count']:,} rows, found {len(frame):,}"
-        raise RequestError("another number of rows", rows, expected=expected, mend=_AGAIN)
+        raise RequestError("another number of rows", rows, expected=expected, fix=_AGAIN)
     problem = _problem_of_metrics(frame, metrics)  # what the rows alone show was checked as they were read
     if problem is not None:
         raise _wrong(problem, rows)
     fresh = orjson.loads(orjson.dumps(summary(frame, metrics, header["run"]["seed"])))
     for name, value in fresh.items():
         if not close(header["figures"].get(name), value):
-            raise RequestError("figures do not follow from the rows", path, field=name, mend=_AGAIN)
+            raise RequestError("figures do not follow from the rows", path, field=name, fix=_AGAIN)
     return Scores(path, dict(header), metrics, frame)
 
 
@@ -128,7 +128,7 @@ class _Problem:
 
 def _wrong(problem: _Problem, path: Path) -> RequestError:
     return RequestError(
-        problem.what, path, row=problem.item, field=problem.field, expected=problem.expected, mend=_AGAIN
+        problem.what, path, row=problem.item, field=problem.field, expected=problem.expected, fix=_AGAIN
     )
 
 
@@ -138,14 +138,14 @@ def _read(path: Path, digest: str) -> pl.DataFrame:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         whole = pl.read_parquet_schema(path)
     except FileNotFoundError:
-        raise RequestError("missing rows", path, mend="Put them beside their header, or judge again") from None
+        raise RequestError("missing rows", path, fix="Put them beside their header, or judge again") from None
     except (pl.exceptions.ComputeError, OSError) as error:
-        raise RequestError("malformed Parquet", path, expected=str(error), mend=_AGAIN) from None
+        raise RequestError("malformed Parquet", path, expected=str(error), fix=_AGAIN) from None
     for name, kind in _COLUMNS.items():
         if whole.get(name) != kind:
-            raise RequestError("column of another type", path, field=name, expected=str(kind), mend=_AGAIN)
+            raise RequestError("column of another type", path, field=name, expected=str(kind), fix=_AGAIN)
     if not isinstance(whole.get("groups"), pl.Struct):
-        raise RequestError("column of another type", path, field="groups", expected="a struct", mend=_AGAIN)
+        raise RequestError("column of another type", path, field="groups", expected="a struct", fix=_AGAIN)
     frame = _flat(pl.read_parquet(path, columns=[*_RECOMPUTED, "groups"], memory_map=True))
     problem = _problem(frame, None)
     if problem is not None:

@@ -81,7 +81,7 @@ class BatchCalls:
             await self._close(left.number)
         except ServerFailedError as error:
             raise MachineError(
-                f"no more replies ({error})", self.client.server.where, mend="Run the same command again"
+                f"no more replies ({error})", self.client.server.where, fix="Run the same command again"
             ) from error
 
     async def submit(self, part: Sequence[Asked]) -> tuple[int, str]:
@@ -103,7 +103,7 @@ class BatchCalls:
             raise MachineError(
                 f"batch refused ({error})",
                 self.client.server.where,
-                mend="Run without --batch to see which request it is",
+                fix="Run without --batch to see which request it is",
             ) from error
         batch_id = str(created["id"])
         await self._name(number, batch_id)
@@ -187,7 +187,7 @@ class BatchCalls:
             f"open batch {batch_id}",
             self.journal.path,
             expected=f"it is still being worked on at {self.identity} and will be billed",
-            mend="Run with --batch to wait for it, or the same command again when it has ended: nothing was sent",
+            fix="Run with --batch to wait for it, or the same command again when it has ended: nothing was sent",
         )
 
     async def _has_ended(self, batch_id: str) -> bool:

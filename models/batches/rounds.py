@@ -141,7 +141,7 @@ class BatchAsking(Asking):
             error = server_failed(self._batching.server, error)
         elif self._batching is not None and isinstance(error, UnansweredError):
             where = self._batching.server.where
-            error = MachineError(f"batch lost ({error})", where, mend="Run the same command again")
+            error = MachineError(f"batch lost ({error})", where, fix="Run the same command again")
         self._finish(list(self._waiting), error if isinstance(error, Exception) else StoppedError())
 
     async def _round(self, waiting: Sequence[_Waiting]) -> None:

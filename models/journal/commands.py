@@ -109,10 +109,10 @@ def _path(parsed: argparse.Namespace) -> Path:
         return root / benchmark(parsed.benchmark).name / "journal.sqlite"
     found = sorted(root.glob("*/journal.sqlite"))
     if not found:
-        raise RequestError("missing journal", root, mend="Check --workspace, or name the file with --journal")
+        raise RequestError("missing journal", root, fix="Check --workspace, or name the file with --journal")
     if len(found) > 1:
         names = ", ".join(map(str, found))
-        raise RequestError("several journals", root, mend=f"Name one with --benchmark or --journal: {names}")
+        raise RequestError("several journals", root, fix=f"Name one with --benchmark or --journal: {names}")
     return found[0]
 
 
@@ -215,7 +215,7 @@ def _export(parsed: argparse.Namespace) -> int:
 def _prune(parsed: argparse.Namespace) -> int:
     chosen = _filter(parsed)
     if chosen == Filter():
-        raise RequestError("nothing chosen", mend="Say what to forget: --id, --failed, --role, --state or --before")
+        raise RequestError("nothing chosen", fix="Say what to forget: --id, --failed, --role, --state or --before")
     path = _path(parsed)
     with read_only(path) as read:
         found, answered = accounts.count(read, chosen), accounts.count(read, chosen, answered=True)
@@ -237,16 +237,16 @@ def _prune(parsed: argparse.Namespace) -> int:
 def _recover(parsed: argparse.Namespace) -> int:
     path = _path(parsed)
     if not path.is_file():
-        raise RequestError("missing journal", path, mend="Check --journal or --workspace")
+        raise RequestError("missing journal", path, fix="Check --journal or --workspace")
     if parsed.file.exists():
-        raise RequestError("existing file", parsed.file, mend="Name a file that does not exist yet")
+        raise RequestError("existing file", parsed.file, fix="Name a file that does not exist yet")
     found = recovery.readable(path)
     parsed.file.parent.mkdir(parents=True, exist_ok=True)
     connection = connected(parsed.file)
     try:
         recovery.save(found, connection)
     except sqlite3.Error as error:
-        raise MachineError(f"cannot write ({error})", parsed.file, mend="Free some room and try again") from None
+        raise MachineError(f"cannot write ({error})", parsed.file, fix="Free some room and try again") from None
     finally:
         connection.close()
     if parsed.json:

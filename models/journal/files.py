@@ -55,7 +55,7 @@ def read_only(path: Path) -> Iterator[Read]:
     Raises RequestError when there is none, MachineError for a damaged one, also from the function.
     """
     if not path.is_file():
-        raise RequestError("missing journal", path, mend="Check --journal or --workspace: nothing was asked there yet")
+        raise RequestError("missing journal", path, fix="Check --journal or --workspace: nothing was asked there yet")
 
     def read(sql: str, *values: Any) -> list[Any]:
         with damage_reported(path):
@@ -111,7 +111,7 @@ def damaged(path: Path, what: str) -> AnamnesisError:
         "damaged journal",
         path,
         expected=f"{what}; {readable:,} replies can be read",
-        mend=f"Save them with `python -m models journal recover NEW --journal {path}` and go on with --journal NEW",
+        fix=f"Save them with `python -m models journal recover NEW --journal {path}` and go on with --journal NEW",
     )
 
 
@@ -120,7 +120,7 @@ def unwritable(path: Path, error: Exception) -> MachineError:
     return MachineError(
         f"journal cannot be written ({error})",
         path,
-        mend="Free some room or repair the disk, and run the same command again. What was answered is kept",
+        fix="Free some room or repair the disk, and run the same command again. What was answered is kept",
     )
 
 
@@ -140,7 +140,7 @@ def _create(path: Path) -> None:
 
 
 def _no_journal(path: Path) -> RequestError:
-    return RequestError("no journal", path, mend="Name another file with --journal; this one is left as it is")
+    return RequestError("no journal", path, fix="Name another file with --journal; this one is left as it is")
 
 
 def _other_version(path: Path, version: int) -> RequestError:
@@ -149,6 +149,6 @@ def _other_version(path: Path, version: int) -> RequestError:
         f"journal from {'a newer' if newer else 'an older'} version",
         path,
         expected=f"version {VERSION}, found {version}",
-        mend=f"{'Update this package, or name' if newer else 'Name'} another file with --journal; "
+        fix=f"{'Update this package, or name' if newer else 'Name'} another file with --journal; "
         "this one is left as it is",
     )

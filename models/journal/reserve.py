@@ -36,7 +36,7 @@ class Reserve:
                 "no room for replies",
                 path,
                 expected=f"{size // 2**20} MiB free ({(error.strerror or str(error)).lower()})",
-                mend="Free some room and run the same command again. Nothing was sent",
+                fix="Free some room and run the same command again. Nothing was sent",
             ) from None
         self._end = sum(len(line) + 1 for line in self._lines())
 

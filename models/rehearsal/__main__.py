@@ -77,7 +77,7 @@ async def _until_interrupted(api: Api, parsed: argparse.Namespace) -> None:
     try:
         server, port = await listen(api, parsed.port)
     except (OSError, OverflowError) as error:
-        raise MachineError(f"cannot listen ({error})", f"127.0.0.1:{parsed.port}", mend="Take another --port") from None
+        raise MachineError(f"cannot listen ({error})", f"127.0.0.1:{parsed.port}", fix="Take another --port") from None
     address = f"http://127.0.0.1:{port}"
     if parsed.json:
         command.print_json({"address": address})

@@ -46,7 +46,7 @@ def composer(name: str) -> Composer:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
         raise RequestError(
-            f"unknown composer {name!r}", expected="module:function", mend=f"Check --composer ({error})"
+            f"unknown composer {name!r}", expected="module:function", fix=f"Check --composer ({error})"
         ) from None
     made: Composer = found
     return made

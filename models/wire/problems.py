@@ -51,10 +51,10 @@ def declined(
         return RequestError(
             f"redirected ({status}{f' to {target}' if target else ''})",
             where,
-            mend="Set the server's address to where it answers itself",
+            fix="Set the server's address to where it answers itself",
         )
     if status == 402 or (status in (400, 403, 429) and any(word in lower for word in _CREDIT_WORDS)):
-        return MachineError(f"payment required ({words})", where, mend="Pay for it, and run the same command again")
+        return MachineError(f"payment required ({words})", where, fix="Pay for it, and run the same command again")
     if status == 429:
         return UnansweredError("limited", words, wait)
     if status in (503, 529):
@@ -62,9 +62,9 @@ def declined(
     if status >= 500 or status in (408, 409):
         return UnansweredError("broken", words, wait, doubt=status in _PROXYS)
     if status in (401, 403):
-        return RequestError(f"key refused ({words})", where, mend="Use a key that this server accepts")
+        return RequestError(f"key refused ({words})", where, fix="Use a key that this server accepts")
     if path.endswith("/batches") and status == 404:
-        return RequestError("no Message Batches", where, mend="Run without --batch: this server does not have them")
+        return RequestError("no Message Batches", where, fix="Run without --batch: this server does not have them")
     if "/batches/" in path and status == 404:
         return UnansweredError("rejected", words)
     if status in (404, 405):
@@ -77,13 +77,13 @@ def declined(
 def _not_found(where: str, path: str, words: str) -> RequestError:
     if "model" in words.lower():
         return RequestError(
-            f"unknown model ({words})", where, mend="Name a model this server has with --model or --roles"
+            f"unknown model ({words})", where, fix="Name a model this server has with --model or --roles"
         )
     other = "chat" if path.endswith("/messages") else "messages"
     return RequestError(
         f"nothing answers at {path} ({words})",
         where,
-        mend=f'Check the address; if the server speaks the other wire, set wire = "{other}" for the model in --roles',
+        fix=f'Check the address; if the server speaks the other wire, set wire = "{other}" for the model in --roles',
     )
 
 

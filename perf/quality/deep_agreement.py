@@ -55,7 +55,7 @@ def _command(arguments: argparse.Namespace) -> int:
     if arguments.set is not None and arguments.set not in names:
         raise unknown("set", arguments.set, names, WHOLE)
     if arguments.backend == "offline":
-        raise RequestError("no model to measure", "--backend offline", mend="Name one with --backend messages")
+        raise RequestError("no model to measure", "--backend offline", fix="Name one with --backend messages")
     memories = [row for row in memories if arguments.set in (None, row["set"])]
     codes = sorted({fault["code"] for row in memories for fault in row["faults"]})
     settings = backend_settings(arguments, "heart")

@@ -220,7 +220,7 @@ def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], f
 def _stored(space: Workspace, wanted: Sequence[str]) -> dict[str, list[Row]]:
     keys = [key for key in space.keys("memories") if not wanted or key in wanted]
     if not keys:
-        raise RequestError("no memories", space.folder / "memories", mend="Build them: python -m builders.memories")
+        raise RequestError("no memories", space.folder / "memories", fix="Build them: python -m builders.memories")
     return {key: list(space.rows("memories", key)) for key in keys}
 
 

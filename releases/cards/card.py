@@ -235,7 +235,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """The verb."""
     if args.check and args.out is None:
-        raise RequestError("--check without --out", expected="the file to compare", mend="Add --out DATASET_CARD.md")
+        raise RequestError("--check without --out", expected="the file to compare", fix="Add --out DATASET_CARD.md")
     open_release(args.release, args.frozen)
     card = standalone(locate(args.release, args.frozen), args.out)
     if args.out is None:

@@ -35,7 +35,7 @@ def card_texts(benchmark: Benchmark) -> Texts:
     """
     path = card_path(benchmark)
     if not path.is_file():
-        raise RequestError("missing card", path, mend="Write it after the model of docs/own-benchmark.md")
+        raise RequestError("missing card", path, fix="Write it after the model of docs/own-benchmark.md")
     said = read_toml(path)
     check_form(said, orjson.loads((_CARDS / "card.schema.json").read_bytes()), path, "setting")
     check_known("table", [said["default_table"]], benchmark.tables, path, "default_table")

@@ -72,7 +72,7 @@ def send(release: Release, repo: str, files: Sequence[str]) -> None:
 def _demand_successor(release: Release, repo: str, current: Manifest | None, present: set[str]) -> None:
     if current is None and present - {"README.md"}:
         raise RequestError(
-            "the repository holds something else", repo, expected="an empty one, or older releases", mend="Name another"
+            "the repository holds something else", repo, expected="an empty one, or older releases", fix="Name another"
         )
     if current is None:
         return
@@ -81,7 +81,7 @@ def _demand_successor(release: Release, repo: str, current: Manifest | None, pre
             f"main holds {current['name']}@{current['version']}",
             repo,
             expected=f"an older release of {release.name.benchmark}",
-            mend="Name another repository",
+            fix="Name another repository",
         )
 
 
@@ -120,4 +120,4 @@ def _hub(repo: str) -> Iterator[HfApi]:
         yield HfApi()
     except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
         line = " ".join(str(error.__cause__ or error).split())[:300]
-        raise MachineError("the hub failed", repo, expected=line, mend="Publish again to go on") from None
+        raise MachineError("the hub failed", repo, expected=line, fix="Publish again to go on") from None

@@ -45,7 +45,7 @@ def target(url: str) -> Target:
         return Target("hub", hub.repository(url))
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
-            raise RequestError(f"bad target {url!r}", expected="file:///path", mend="Three slashes, then the path")
+            raise RequestError(f"bad target {url!r}", expected="file:///path", fix="Three slashes, then the path")
         return Target("folder", unquote(parts.path))
     if parts.scheme and parts.netloc:
         return Target("store", url)
@@ -92,7 +92,7 @@ def _is_there(release: Release, to: Target) -> bool:
             f"another {release.name} is published",
             to.url,
             expected=f"digest {release.digest}, found {there['digest']}",
-            mend="A published version is never changed: freeze a new one",
+            fix="A published version is never changed: freeze a new one",
         )
     return there is not None
 
@@ -101,7 +101,7 @@ def _demand_whole(release: Release) -> None:
     problems = verify(release.folder).problems
     if problems:
         raise RequestError(
-            "release does not verify", problems[0], mend=f"See: python -m releases verify {release.folder}"
+            "release does not verify", problems[0], fix=f"See: python -m releases verify {release.folder}"
         )
 
 

@@ -84,7 +84,7 @@ def _private(path: Path) -> Ed25519PrivateKey:
         "unusable key",
         path,
         expected="an Ed25519 private key in PEM form, without a password",
-        mend="openssl genpkey -algorithm ed25519 makes one",
+        fix="openssl genpkey -algorithm ed25519 makes one",
     )
 
 
@@ -101,7 +101,7 @@ def _public(path: Path) -> Ed25519PublicKey:
         "unusable key",
         path,
         expected="an Ed25519 public key in PEM form",
-        mend="openssl pkey -in private.pem -pubout writes that of a private key",
+        fix="openssl pkey -in private.pem -pubout writes that of a private key",
     )
 
 
@@ -109,13 +109,13 @@ def _pem(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (FileNotFoundError, IsADirectoryError):
-        raise RequestError("missing key", path, mend="Check the path") from None
+        raise RequestError("missing key", path, fix="Check the path") from None
 
 
 def _demand_cryptography() -> None:
     if importlib.util.find_spec("cryptography") is None:
         raise MachineError(
-            "the package cryptography is not installed", mend="pip install 'anamnesis[sign]', then run this again"
+            "the package cryptography is not installed", fix="pip install 'anamnesis[sign]', then run this again"
         )
 
 

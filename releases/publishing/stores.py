@@ -38,7 +38,7 @@ def published_folder(release: Release, root: Path) -> Manifest | None:
         return None
     manifest, problems = read_manifest(folder)
     if manifest is None or problems:
-        raise RequestError("something else is there", folder, expected="nothing, or this release", mend="Move it away")
+        raise RequestError("something else is there", folder, expected="nothing, or this release", fix="Move it away")
     return manifest
 
 
@@ -57,7 +57,7 @@ def send_folder(release: Release, root: Path, files: Sequence[str]) -> None:
                 shutil.copyfile(source, copy)
         problems = verify(staging).problems
         if problems:
-            raise MachineError("the copy does not read back", problems[0], mend="Check the disk, then publish again")
+            raise MachineError("the copy does not read back", problems[0], fix="Check the disk, then publish again")
         place(staging, folder)
 
 
@@ -85,7 +85,7 @@ def send_objects(release: Release, url: str, files: Sequence[str]) -> None:
             store.makedirs(path.rpartition("/")[0], exist_ok=True)
             store.put_file(str(source), path)
             if _sha256(store.open(path, "rb")) != wanted:
-                raise MachineError("the object does not read back", path, mend="Publish again")
+                raise MachineError("the object does not read back", path, fix="Publish again")
 
 
 def _drop_strangers(staging: Path, files: Sequence[str]) -> None:
@@ -116,7 +116,7 @@ def _store(url: str) -> Iterator[tuple[fsspec.AbstractFileSystem, str]]:
         yield store, root
     except _failures() as error:
         raise MachineError(
-            "the object store failed", url, expected=str(error).splitlines()[0][:200], mend="Publish again to go on"
+            "the object store failed", url, expected=str(error).splitlines()[0][:200], fix="Publish again to go on"
         ) from None
 
 

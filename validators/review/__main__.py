@@ -83,7 +83,7 @@ def _export(parsed: argparse.Namespace) -> int:
     kind: Kind = parsed.kind
     if (parsed.items is None) != (kind == "decisions"):
         expected = "none for decisions, one for pairs and ratings"
-        raise RequestError("wrong --items", expected=expected, mend="See --help")
+        raise RequestError("wrong --items", expected=expected, fix="See --help")
     asked = desk.Asked(kind, parsed.annotators, parsed.arbitrator, parsed.seed, parsed.limit, parsed.items)
     with space.lock():
         agreed, waiting = desk.export(space, asked)
@@ -111,7 +111,7 @@ def _import(parsed: argparse.Namespace) -> int:
 
 def _read(path: Path) -> list[Answer]:
     if path.suffix.lower() not in _READERS:
-        raise RequestError("unknown kind of file", path, expected=", ".join(_READERS), mend="Name a sheet or an export")
+        raise RequestError("unknown kind of file", path, expected=", ".join(_READERS), fix="Name a sheet or an export")
     return _READERS[path.suffix.lower()](path)
 
 
@@ -119,8 +119,8 @@ def _status(parsed: argparse.Namespace) -> int:
     space = Workspace(parsed.workspace, parsed.benchmark)
     known = [agreed for kind in KINDS if (agreed := rounds.read_round(space, kind))]
     if not known:
-        mend = "Run first: python -m validators.review export --annotators A1 A2 A3 --arbitrator B1"
-        raise RequestError("no review", space.folder, expected="a round", mend=mend)
+        fix = "Run first: python -m validators.review export --annotators A1 A2 A3 --arbitrator B1"
+        raise RequestError("no review", space.folder, expected="a round", fix=fix)
     documents, found = [], []
     for agreed in known:
         judged = rounds.judgements(space, agreed.kind)

@@ -120,8 +120,8 @@ def _agreed(space: Workspace, asked: Asked) -> Round:
     named = (tuple(asked.annotators or before.annotators), asked.arbitrator or before.arbitrator)
     if named != (before.annotators, before.arbitrator):
         who = ", ".join([*before.annotators, *filter(None, [before.arbitrator])])
-        mend = "Leave --annotators and --arbitrator out, or use another --workspace"
-        raise RequestError("the round has other people", rounds.folder(space, asked.kind), expected=who, mend=mend)
+        fix = "Leave --annotators and --arbitrator out, or use another --workspace"
+        raise RequestError("the round has other people", rounds.folder(space, asked.kind), expected=who, fix=fix)
     return replace(before, limit=asked.limit or before.limit)
 
 
@@ -172,8 +172,8 @@ def _nothing_lost(space: Workspace, agreed: Round, judged: Sequence[Row]) -> Non
         path = rounds.folder(space, agreed.kind) / f"{person}.csv"
         for answer in read_sheet(path) if path.is_file() else ():
             if (answer.item, answer.digest, answer.annotator) not in known:
-                mend = "Import the sheet first, or move it away"
-                raise RequestError("sheet with answers that were not imported", path, row=answer.item, mend=mend)
+                fix = "Import the sheet first, or move it away"
+                raise RequestError("sheet with answers that were not imported", path, row=answer.item, fix=fix)
 
 
 def _write(space: Workspace, kind: Kind, role: Role, person: str, tasks: Sequence[dict[str, str]]) -> int:

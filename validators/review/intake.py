@@ -131,8 +131,8 @@ def check_kinds(answers: Iterable[Answer], kinds: Collection[str]) -> None:
 def check_round(agreed: Round | None, kind: str) -> Round:
     """The round. Raises RequestError when nothing was ever exported."""
     if agreed is None:
-        mend = f"Run first: python -m validators.review export --kind {kind} --annotators …"
-        raise RequestError(f"no review of {kind}", expected="a round", mend=mend)
+        fix = f"Run first: python -m validators.review export --kind {kind} --annotators …"
+        raise RequestError(f"no review of {kind}", expected="a round", fix=fix)
     return agreed
 
 

@@ -60,7 +60,7 @@ class Decisions:
         tables = review_tables(space.benchmark)
         for table in (tables.people, tables.situations, tables.judged):
             if not space.keys(table):
-                raise RequestError("missing table", space.folder, expected=table, mend="Build the benchmark first")
+                raise RequestError("missing table", space.folder, expected=table, fix="Build the benchmark first")
         self._profiles = {row["character_id"]: _profile(row) for row in space.rows(tables.people)}
         self._situations = {row["id"]: _situation(row) for row in space.rows(tables.situations)}
 
@@ -68,9 +68,9 @@ class Decisions:
         """A decision as it is shown; with ``text`` in place of its own. Raises RequestError for a dangling id."""
         who, where = decision["character_id"], decision["scenario_id"]
         if who not in self._profiles or where not in self._situations:
-            mend = "Run python -m validators, and fix what it names"
+            fix = "Run python -m validators, and fix what it names"
             raise RequestError(
-                "decision of an unknown character or scenario", "decisions", row=row_id(decision), mend=mend
+                "decision of an unknown character or scenario", "decisions", row=row_id(decision), fix=fix
             )
         inner = decision["inner_consciousness"]
         thoughts = "\n".join(
@@ -103,12 +103,12 @@ def from_file(path: Path, kind: Kind) -> list[Item]:
         where = f"{path}:{line}"
         for field in wanted:
             if not isinstance(row.get(field), str) or not row[field].strip():
-                raise RequestError("item without a field", where, field=field, expected="text", mend="Add it")
+                raise RequestError("item without a field", where, field=field, expected="text", fix="Add it")
         score = row.get("expected")
         if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
-            raise RequestError("wrong score", where, field="expected", expected="a number", mend="Fix or remove it")
+            raise RequestError("wrong score", where, field="expected", expected="a number", fix="Fix or remove it")
         if row["id"] in found:
-            raise RequestError("item given twice", where, row=row["id"], mend="Remove one, or give it another id")
+            raise RequestError("item given twice", where, row=row["id"], fix="Remove one, or give it another id")
         found[row["id"]] = Item(
             kind=kind,
             row_id=row["id"],
@@ -118,7 +118,7 @@ def from_file(path: Path, kind: Kind) -> list[Item]:
             expected=None if score is None else float(score),
         )
     if not found:
-        raise RequestError("no items", path, expected="one JSON object a line", mend="Add some")
+        raise RequestError("no items", path, expected="one JSON object a line", fix="Add some")
     return list(found.values())
 
 

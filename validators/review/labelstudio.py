@@ -55,16 +55,16 @@ def read_export(path: Path) -> list[Answer]:
     try:
         tasks = orjson.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path") from None
+        raise RequestError("missing file", path, fix="Check the path") from None
     except orjson.JSONDecodeError as error:
-        raise RequestError("malformed JSON", path, expected=str(error), mend="Export the project again") from None
+        raise RequestError("malformed JSON", path, expected=str(error), fix="Export the project again") from None
     if not isinstance(tasks, list):
-        raise RequestError("no export", path, expected="a list of tasks", mend="Export the project as JSON")
+        raise RequestError("no export", path, expected="a list of tasks", fix="Export the project as JSON")
     try:
         return [found for number, task in enumerate(tasks, 1) for found in _answers(task, f"{path}, task {number}")]
     except (KeyError, TypeError, AttributeError, IndexError):
-        mend = "Export the project as JSON (not JSON-MIN), with the tasks that were imported"
-        raise RequestError("no export of these tasks", path, expected="data and annotations", mend=mend) from None
+        fix = "Export the project as JSON (not JSON-MIN), with the tasks that were imported"
+        raise RequestError("no export of these tasks", path, expected="data and annotations", fix=fix) from None
 
 
 def _answers(task: dict[str, Any], where: str) -> Iterator[Answer]:

@@ -60,17 +60,17 @@ def check_people(kind: Kind, annotators: Sequence[str], arbitrator: str | None) 
     for name in everybody:
         if not _NAME.fullmatch(name):
             expected = "up to 40 letters, digits, and . _ -"
-            raise RequestError(f"not a code name: {name!r}", expected=expected, mend="Give another one")
+            raise RequestError(f"not a code name: {name!r}", expected=expected, fix="Give another one")
     if len(set(everybody)) < len(everybody):
         raise RequestError(
-            "the same person twice", expected="different code names", mend="See --annotators, --arbitrator"
+            "the same person twice", expected="different code names", fix="See --annotators, --arbitrator"
         )
     if kind == "decisions" and (len(annotators) != ANNOTATORS or not arbitrator):
         expected = f"{ANNOTATORS} annotators and an arbitrator, found {len(annotators)} and {int(bool(arbitrator))}"
-        raise RequestError("not the people of this protocol", expected=expected, mend="See --annotators, --arbitrator")
+        raise RequestError("not the people of this protocol", expected=expected, fix="See --annotators, --arbitrator")
     if kind != "decisions" and (len(annotators) < 2 or arbitrator):
         expected = "two annotators or more, and no arbitrator"
-        raise RequestError("not the people of this protocol", expected=expected, mend="See --annotators")
+        raise RequestError("not the people of this protocol", expected=expected, fix="See --annotators")
 
 
 def folder(space: Workspace, kind: Kind) -> Path:
@@ -87,7 +87,7 @@ def read_round(space: Workspace, kind: Kind) -> Round | None:
         kept = orjson.loads(path.read_bytes())
         return Round(kind, tuple(kept["annotators"]), kept["arbitrator"], kept["seed"], kept["limit"])
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        raise RequestError("malformed round", path, mend="Export again with --annotators, or restore it") from None
+        raise RequestError("malformed round", path, fix="Export again with --annotators, or restore it") from None
 
 
 def write_round(space: Workspace, agreed: Round) -> None:

@@ -41,21 +41,21 @@ def read_sheet(path: Path) -> list[Answer]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise RequestError("missing file", path, mend="Check the path") from None
+        raise RequestError("missing file", path, fix="Check the path") from None
     except UnicodeDecodeError:
-        raise RequestError("sheet in another encoding", path, expected="UTF-8", mend="Save it as CSV UTF-8") from None
+        raise RequestError("sheet in another encoding", path, expected="UTF-8", fix="Save it as CSV UTF-8") from None
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restkey="", restval="")
     columns = reader.fieldnames or ()
     missing = [name for name in NAMES if name not in columns]
     if missing:
-        mend = "Use the sheet that was exported, with its header line"
-        raise RequestError("sheet without its columns", path, expected=", ".join(missing), mend=mend)
+        fix = "Use the sheet that was exported, with its header line"
+        raise RequestError("sheet without its columns", path, expected=", ".join(missing), fix=fix)
     try:
         return [found for row in reader if (found := _answer(row, f"{path}:{reader.line_num}"))]
     except csv.Error as error:
-        raise RequestError("malformed CSV", f"{path}:{reader.line_num}", expected=str(error), mend="Fix it") from None
+        raise RequestError("malformed CSV", f"{path}:{reader.line_num}", expected=str(error), fix="Fix it") from None
 
 
 def _answer(row: dict[str, str], where: str) -> Answer | None:

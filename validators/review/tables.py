@@ -29,8 +29,8 @@ def review_tables(of: Benchmark) -> ReviewTables:
     """The tables of a benchmark's review. Raises RequestError for one without a review, or that lacks a table."""
     if of.review is None:
         known = ", ".join(name for name in benchmark_names() if benchmark(name).review)
-        mend = f"Add [review] with table to its file. Benchmarks that have one: {known}"
-        raise RequestError(f"{of.name} has no review", of.home, mend=mend)
+        fix = f"Add [review] with table to its file. Benchmarks that have one: {known}"
+        raise RequestError(f"{of.name} has no review", of.home, fix=fix)
     table = of.table(of.review)
     found = tables_by_record(of, table, (JUDGED, PEOPLE, SITUATIONS, KEPT)) if table.record == JUDGED else None
     if found is None:
