@@ -9,14 +9,17 @@ without text, so that declining shows in every denominator. "Spotting Out-of-Cha
 
 from __future__ import annotations
 
+import argparse
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.protocols import planted
+from evaluators.protocols.plans import Method, Plan
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.protocols.sentences import split
+from evaluators.running import OFFLINE, asking
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
 from models.prompts import Prompt, load
@@ -25,8 +28,6 @@ from releases import Release
 from schemas.randomness import rng_for
 from schemas.tables import Row
 
-NEEDS = ("target_personas", "probes")
-OFFLINE = planted.SUBJECTS
 MAX_TOKENS = 1024
 
 _GROUPS = ("persona", "dimension", "level", "task", "probe", "prompt", "run")
@@ -64,6 +65,30 @@ def prompt() -> Prompt:
     return load(PROMPTS / "response.md")
 
 
+def plan(release: Release, parsed: argparse.Namespace) -> Plan:
+    """What ``run`` asks of a release, as its arguments say."""
+    offline = parsed.model.startswith(OFFLINE)
+    samples = parsed.samples or 1
+    items = asked(release, samples, parsed.limit, parsed.seed)
+    room = parsed.max_tokens or MAX_TOKENS
+    file = None if offline else prompt()
+    return Plan(
+        what="responses",
+        starts=chains(release, items, parsed.model.removeprefix(OFFLINE), parsed.seed, room),
+        tables=lambda found, settings: tables(items, found, settings, parsed.model),
+        served=lambda found: {"subject": sorted({one.reply.model for one in found if one.reply.model})},
+        settings=asking(parsed, subject=parsed.model),
+        about={
+            "prompt": f"{file.id}@{file.version}" if file else None,
+            "prompt_digest": file.digest if file else None,
+            "max_tokens": None if offline else room,
+            "samples": samples,
+        },
+        offline=offline,
+        name=(f"samples{samples}" if samples > 1 else "",),
+    )
+
+
 def asked(release: Release, samples: int, limit: int | None, seed: int) -> list[Asked]:
     """Everything that is asked, in order of persona, probe and sample; ``limit`` takes a seeded sample of it."""
     probes = list(release.rows("probes"))
@@ -84,7 +109,7 @@ def chains(
     release: Release, items: Sequence[Asked], model: str, seed: int, room: int
 ) -> list[Callable[[], Chain[Answer]]]:
     """A chain a response; an offline subject's asks nobody."""
-    if model in OFFLINE:
+    if model in planted.SUBJECTS:
         return [functools.partial(_written, release.name.benchmark, model, seed, one) for one in items]
     return [functools.partial(_requested, f"evaluate/responses/{release.name}", one, room) for one in items]
 
@@ -179,3 +204,6 @@ def _sentences(one: Asked, row: Mapping[str, Any], text: str, answer: Answer) ->
             told["planted"] = None if level is None else float(level)
             told["planted_state"] = "not_applicable" if level is None else "scored"
         yield {**row, **nothing, **told}
+
+
+METHOD = Method("responses", planted.SUBJECTS, ("samples",), plan)
