@@ -163,7 +163,7 @@ def test_a_dry_run_tells_what_each_role_would_be_asked_and_asks_nothing(root, ca
     [
         (["--model", "offline:ceilin"], "error: unknown offline model 'offline:ceilin' in --model. Did you mean"),
         (["--model", "offline:static", "--user", "offline:x"], "error: unknown offline model 'offline:x' in --user"),
-        (["--model", "offline:static", "--samples", "2"], "error: --samples for the protocol sessions"),
+        (["--model", "offline:static", "--samples", "2"], "error: --samples with the protocol sessions"),
     ],
 )
 def test_a_wrong_request_is_one_line(root, capsys, words, said):

@@ -5,7 +5,7 @@ them sees, when it ends, and what its rows say beside the words. Everything else
 speakers or models by role, what is written of a dialogue that stopped half-way.
 
     def talks(release, ...) -> list[Talk]: ...
-    plan = dialogue_plan(release, parsed, talks, about)           # the METHOD of that module returns it
+    plan = dialogue_plan(release, parsed, talks, about)           # what that module's ``plan`` returns
 
 Rows: ``turns`` has one row a message (who said what, in which session and turn, by which model, for how much),
 ``dialogues`` one a dialogue (how it ended, and the texts that judges may be shown), ``sessions`` one a session where
@@ -17,11 +17,11 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluators.protocols.plans import Plan
-from evaluators.running import OFFLINE, asking
+from evaluators.protocols.plan import Plan
+from evaluators.running import OFFLINE, asking, offline_name
 from evaluators.scoring.dialogue_rows import Asked, Planted, dialogue_tables
 from models.dialogue import Between, Cast, Dialogue, StopRule, dialogue
 from models.request import Chain, Reply, Role
@@ -30,6 +30,8 @@ from schemas.randomness import rng_for
 
 SUBJECT: Role = "subject"
 USER: Role = "user"
+PLANNED = f"{OFFLINE}planned"
+"""The simulated user without a model: it does what the plan of its benchmark says."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,13 @@ class Held:
     planted: Planted = field(default_factory=Planted)
 
 
-def add_dialogue_arguments(made: argparse._ArgumentGroup) -> None:
-    """The arguments that dialogues have in common."""
+def add_user_argument(made: argparse.ArgumentParser) -> None:
+    """``--user``, which all protocols with a simulated user read."""
     made.add_argument(
         "--user",
+        default=PLANNED,
         metavar="NAME",
-        help="who plays the simulated user: a model, or without one offline:planned (the default)",
+        help=f"who plays the simulated user of a dialogue: a model, or without one {PLANNED} (the default)",
     )
 
 
@@ -79,27 +82,27 @@ def dialogue_plan(
     about: Mapping[str, Any],
     *,
     extra: str | None = None,
-    name: Sequence[str] = (),
+    named: Sequence[str] = (),
 ) -> Plan:
-    """The plan of a run: ``extra`` names the table of what is asked afterwards, ``about`` goes into the header."""
+    """The plan of a run: ``extra`` names the table of what is asked afterwards, ``about`` goes into the header.
+
+    Raises RequestError for an unknown offline user.
+    """
+    offline_name(parsed.user, (PLANNED.removeprefix(OFFLINE),), "--user")
     chosen = limited(talks, parsed.limit, parsed.seed, release)
     prefix = f"evaluate/dialogue/{release.name}"
-    settings = asking(parsed, **{SUBJECT: parsed.model, USER: user_of(parsed)})
+    settings = asking(parsed, **{SUBJECT: parsed.model, USER: parsed.user})
+    if parsed.model.startswith(OFFLINE) and parsed.user.startswith(OFFLINE):
+        settings = replace(settings, name="offline")
     return Plan(
-        what="dialogues",
+        unit="dialogues",
         starts=[functools.partial(held, f"{prefix}/{talk.id}", talk) for talk in chosen],
-        tables=lambda found, used: dialogue_tables(found, used, extra),
-        served=_served,
         settings=settings,
-        about={"user": user_of(parsed), **about},
-        offline=parsed.model.startswith(OFFLINE) and user_of(parsed).startswith(OFFLINE),
-        name=name,
+        tables=lambda found: dialogue_tables(found, settings, extra),
+        served=lambda found: {reply.model for role, reply in _replies(found) if role == SUBJECT},
+        about={"user": parsed.user, **about},
+        named=("" if parsed.user.startswith(OFFLINE) else f"user-{parsed.user}", *named),
     )
-
-
-def user_of(parsed: argparse.Namespace) -> str:
-    """Who plays the simulated user."""
-    return parsed.user or f"{OFFLINE}planned"
 
 
 def held(name: str, talk: Talk) -> Chain[Held]:
@@ -117,15 +120,6 @@ def limited(talks: Sequence[Talk], limit: int | None, seed: int, release: Releas
         return list(talks)
     chosen = rng_for(seed, release.name.benchmark, "evaluators", "limit").sample(range(len(talks)), limit)
     return [talks[place] for place in sorted(chosen)]
-
-
-def _served(found: Sequence[Held]) -> dict[str, list[str]]:
-    """Role -> the models that answered."""
-    by_role: dict[str, set[str]] = {}
-    for role, reply in _replies(found):
-        if reply.model is not None:
-            by_role.setdefault(role, set()).add(reply.model)
-    return {role: sorted(names) for role, names in sorted(by_role.items())}
 
 
 def _replies(found: Sequence[Held]) -> Iterable[tuple[str, Reply]]:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.protocols import planted
-from evaluators.protocols.plans import Method, Plan
+from evaluators.protocols.plan import Plan
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.protocols.sentences import split
-from evaluators.running import OFFLINE, asking
+from evaluators.running import asking
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
 from models.prompts import Prompt, load
@@ -28,6 +28,9 @@ from releases import Release
 from schemas.randomness import rng_for
 from schemas.tables import Row
 
+NEEDS = ("target_personas", "probes")
+OFFLINE = planted.SUBJECTS
+ARGUMENTS = ("samples", "limit", "max_tokens")
 MAX_TOKENS = 1024
 
 _GROUPS = ("persona", "dimension", "level", "task", "probe", "prompt", "run")
@@ -60,33 +63,34 @@ class Answer:
     levels: tuple[int | None, ...] | None = None
 
 
-def prompt() -> Prompt:
-    """The prompt file of responses."""
-    return load(PROMPTS / "response.md")
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """It has no arguments of its own."""
 
 
-def plan(release: Release, parsed: argparse.Namespace) -> Plan:
-    """What ``run`` asks of a release, as its arguments say."""
-    offline = parsed.model.startswith(OFFLINE)
-    samples = parsed.samples or 1
-    items = asked(release, samples, parsed.limit, parsed.seed)
+def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
+    """The run that the arguments ask for; ``offline`` names a subject without a model."""
+    items = asked(release, parsed.samples, parsed.limit, parsed.seed)
+    settings = asking(parsed, subject=parsed.model)
     room = parsed.max_tokens or MAX_TOKENS
     file = None if offline else prompt()
     return Plan(
-        what="responses",
-        starts=chains(release, items, parsed.model.removeprefix(OFFLINE), parsed.seed, room),
-        tables=lambda found, settings: tables(items, found, settings, parsed.model),
-        served=lambda found: {"subject": sorted({one.reply.model for one in found if one.reply.model})},
-        settings=asking(parsed, subject=parsed.model),
+        unit="responses",
+        starts=chains(release, items, offline or parsed.model, parsed.seed, room),
+        settings=replace(settings, name="offline") if offline else settings,
+        tables=lambda answers: tables(items, answers, settings, parsed.model),
+        served=lambda answers: {answer.reply.model for answer in answers},
         about={
             "prompt": f"{file.id}@{file.version}" if file else None,
             "prompt_digest": file.digest if file else None,
             "max_tokens": None if offline else room,
-            "samples": samples,
+            "samples": parsed.samples,
         },
-        offline=offline,
-        name=(f"samples{samples}" if samples > 1 else "",),
     )
+
+
+def prompt() -> Prompt:
+    """The prompt file of responses."""
+    return load(PROMPTS / "response.md")
 
 
 def asked(release: Release, samples: int, limit: int | None, seed: int) -> list[Asked]:
@@ -109,7 +113,7 @@ def chains(
     release: Release, items: Sequence[Asked], model: str, seed: int, room: int
 ) -> list[Callable[[], Chain[Answer]]]:
     """A chain a response; an offline subject's asks nobody."""
-    if model in planted.SUBJECTS:
+    if model in OFFLINE:
         return [functools.partial(_written, release.name.benchmark, model, seed, one) for one in items]
     return [functools.partial(_requested, f"evaluate/responses/{release.name}", one, room) for one in items]
 
@@ -204,6 +208,3 @@ def _sentences(one: Asked, row: Mapping[str, Any], text: str, answer: Answer) ->
             told["planted"] = None if level is None else float(level)
             told["planted_state"] = "not_applicable" if level is None else "scored"
         yield {**row, **nothing, **told}
-
-
-METHOD = Method("responses", planted.SUBJECTS, ("samples",), plan)

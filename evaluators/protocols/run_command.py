@@ -2,11 +2,11 @@
 
     python -m evaluators run --release fidelity@0.1.0 --model NAME --samples 5 --max-cost 10
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
+    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
     python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
 
-The protocol is the benchmark's: the one of the vocabulary ``protocols`` whose tables the release has. Nothing is judged
-here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes. Multiple choice needs
-no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
+Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
+Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from evaluators.protocols import responses
-from evaluators.protocols.dialogue import add_dialogue_arguments
-from evaluators.protocols.plans import Method, Plan
+from evaluators.protocols.plan import Plan
 from evaluators.running import add_model_arguments, add_release_arguments, default_out, offline_name, run_chains
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
@@ -27,107 +27,112 @@ from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
-from schemas.records import vocabulary
 
 HELP = "ask what a benchmark asks, and write what the model says as rows"
 EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:slipping"
 
-METHODS = {method.name: method for method in (responses.METHOD, sessions.METHOD)}
+PROTOCOLS: dict[str, ModuleType] = {"responses": responses, "sessions": sessions}
+"""Name -> module; ``plan`` says what a module must have."""
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``run``."""
     add_release_arguments(made)
-    known = [f"offline:{name}" for method in METHODS.values() for name in method.subjects]
-    add_model_arguments(made, ", ".join(known))
-    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
-    made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
-    own = made.add_argument_group("of single protocols")
-    own.add_argument(
-        "--samples", type=whole_number(1, 10**6), metavar="N", help="answers to each question (responses; default: 1)"
+    made.add_argument(
+        "--protocol",
+        choices=PROTOCOLS,
+        metavar="NAME",
+        help=f"what is asked: {', '.join(PROTOCOLS)} (default: the first that the release has the tables for)",
     )
-    add_dialogue_arguments(own)
-    sessions.add_arguments(own)
+    names = dict.fromkeys(f"offline:{name}" for module in PROTOCOLS.values() for name in module.OFFLINE)
+    add_model_arguments(made, ", ".join(names))
+    made.add_argument(
+        "--samples", type=whole_number(1, 10**6), default=1, metavar="N", help="answers to each question (default: 1)"
+    )
+    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many units")
+    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+    for module in PROTOCOLS.values():
+        module.add_arguments(made)
+    made.set_defaults(default_of=made.get_default)
 
 
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
     release = open_release(parsed.release, parsed.frozen)
-    method = _method(release)
-    _demand_own(method, parsed)
-    offline_name(parsed.model, method.subjects)
-    if getattr(parsed, "user", None):
-        offline_name(parsed.user, method.users, "--user")
-    plan = method.plan(release, parsed)
+    protocol = _protocol(parsed, release)
+    module = PROTOCOLS[protocol]
+    _demand_used(parsed, protocol)
+    offline = offline_name(parsed.model, module.OFFLINE)
+    plan: Plan = module.plan(release, parsed, offline)
     if parsed.dry_run:
-        return _forecast(parsed, plan)
-    found = run_chains(plan.starts, plan.settings, offline=plan.offline)
-    path = parsed.out or _out(parsed, release, plan)
-    header = write_said(
-        path, head(release, "said", _about(parsed, method, plan, found)), plan.tables(found, plan.settings)
-    )
-    return _finish(parsed, path, header, plan)
+        return _estimate(parsed, plan)
+    results = run_chains(plan.starts, plan.settings, offline=plan.settings.name == "offline")
+    about = {
+        "model": parsed.model,
+        "served_by": sorted(name for name in plan.served(results) if name),
+        "protocol": protocol,
+        **plan.about,
+        "limit": parsed.limit,
+        "seed": parsed.seed,
+    }
+    path = _out(parsed, release, protocol, plan)
+    header = write_said(path, head(release, "said", about), plan.tables(results))
+    return _finish(parsed, path, header, plan.unit)
 
 
-def _method(release: Release) -> Method:
-    """The protocol whose tables the release has. Raises RequestError for a release that none can run."""
-    terms = [term for term in vocabulary("protocols") if term["id"] in METHODS]
-    for term in terms:
-        if all(release.tables.get(table) for table in term["tables"]):
-            return METHODS[term["id"]]
-    needed = "; ".join(f"{term['id']}: {', '.join(term['tables'])}" for term in terms)
+def _protocol(parsed: argparse.Namespace, release: Release) -> str:
+    """The protocol that is asked for, or the first that the release serves. Raises RequestError for none."""
+    candidates = [parsed.protocol] if parsed.protocol else list(PROTOCOLS)
+    lacking = {name: [table for table in PROTOCOLS[name].NEEDS if not release.tables.get(table)] for name in candidates}
+    for name in candidates:
+        if not lacking[name]:
+            return name
+    missing = "; ".join(f"{name} needs {' and '.join(tables)}" for name, tables in lacking.items())
     raise RequestError(
-        "no protocol for this release", release.name,
-        expected=f"the tables of one ({needed}); it has {', '.join(release.tables)}",
+        "no protocol for these tables",
+        release.name,
+        expected=f"this release has {', '.join(release.tables)}, and {missing}",
         fix="For questions with options: python -m evaluators choice",
-    )  # fmt: skip
+    )
 
 
-def _demand_own(method: Method, parsed: argparse.Namespace) -> None:
-    """Raises RequestError for an argument of another protocol."""
-    others = {name for other in METHODS.values() for name in other.options} - set(method.options)
-    for name in sorted(others):
-        if getattr(parsed, name) is not None:
+def _demand_used(parsed: argparse.Namespace, protocol: str) -> None:
+    """Raises RequestError for an argument that this protocol does not read: it would change nothing unnoticed."""
+    everyone = {name for module in PROTOCOLS.values() for name in module.ARGUMENTS}
+    for name in sorted(everyone - set(PROTOCOLS[protocol].ARGUMENTS)):
+        if getattr(parsed, name) != parsed.default_of(name):
+            option = f"--{name.replace('_', '-')}"
             raise RequestError(
-                f"--{name} for the protocol {method.name}",
-                expected=f"its own arguments: {', '.join(f'--{own}' for own in method.options) or 'none'}",
-                fix=f"Leave --{name} out",
+                f"{option} with the protocol {protocol}",
+                expected=f"--{', --'.join(one.replace('_', '-') for one in PROTOCOLS[protocol].ARGUMENTS)}",
+                fix=f"Leave {option} out, or name another --protocol",
             )
 
 
-def _forecast(parsed: argparse.Namespace, plan: Plan) -> int:
+def _estimate(parsed: argparse.Namespace, plan: Plan) -> int:
+    """``--dry-run``: what would be asked, and the price of it."""
     planned = estimate(plan.starts, plan.settings, workers=1)
     if parsed.json:
-        document = {plan.what: len(plan.starts), "planned": [asdict(one) for one in planned]}
+        document = {plan.unit: len(plan.starts), "planned": [asdict(one) for one in planned]}
         print_json({**document, "cost": total_cost(planned)})
     else:
         say_estimate(planned, plan.settings)
     return DONE
 
 
-def _about(parsed: argparse.Namespace, method: Method, plan: Plan, found: list[Any]) -> dict[str, Any]:
-    served = plan.served(found)
-    return {
-        "model": parsed.model,
-        "served_by": list(served.get("subject", ())),
-        "served": {role: list(names) for role, names in served.items()},
-        "protocol": method.name,
-        **plan.about,
-        "limit": parsed.limit,
-        "seed": parsed.seed,
-    }
-
-
-def _out(parsed: argparse.Namespace, release: Release, plan: Plan) -> Path:
+def _out(parsed: argparse.Namespace, release: Release, protocol: str, plan: Plan) -> Path:
     more = [
-        *plan.name,
+        *plan.named,
+        f"samples{parsed.samples}" if parsed.samples > 1 else "",
         f"limit{parsed.limit}" if parsed.limit else "",
         f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
     ]
-    return default_out(parsed, release, "said", parsed.model, *more)
+    # A release that serves one protocol has no need of its name in the file's.
+    only = sum(all(release.tables.get(table) for table in module.NEEDS) for module in PROTOCOLS.values()) == 1
+    return parsed.out or default_out(parsed, release, "said", "" if only else protocol, parsed.model, *more)
 
 
-def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any], plan: Plan) -> int:
+def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any], unit: str) -> int:
     states = header["figures"]["states"]
     if parsed.json:
         print_json({"result": str(path), **{key: header[key] for key in ("release", "run", "tables", "figures")}})
@@ -137,6 +142,6 @@ def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any], plan
     say(f"  {', '.join(f'{state} {count:,}' for state, count in states.items())}", quiet=quiet)
     say(f"wrote {path}", quiet=quiet)
     if states["failed"]:
-        say(f"error: {states['failed']} of the {plan.what} have no reply. Run the same command again to ask for it")
+        say(f"error: {states['failed']} {unit} did not come. Run the same command again to ask for those")
         return MACHINE_FAILED
     return FINDINGS if states["refused"] or states["truncated"] else DONE

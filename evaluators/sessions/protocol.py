@@ -14,16 +14,14 @@ import functools
 from collections.abc import Sequence
 from itertools import groupby
 
-from evaluators.protocols.dialogue import Talk, dialogue_plan, user_of
-from evaluators.protocols.plans import Method, Plan
-from evaluators.running import OFFLINE
+from evaluators.protocols.dialogue import PLANNED, Talk, add_user_argument, dialogue_plan
+from evaluators.protocols.plan import Plan
 from evaluators.scoring.dialogue_rows import Planted
 from evaluators.sessions.learned import learned
 from evaluators.sessions.portrait import agenda, portrait
 from evaluators.sessions.speakers import (
     MAX_TOKENS,
     MEMORIES,
-    OFFLINE_USERS,
     Case,
     Memory,
     prompt,
@@ -39,21 +37,27 @@ from models.dialogue import Dialogue, StopRule
 from releases import Release
 from schemas.tables import Row
 
+NEEDS = ("profiles", "priors")
+OFFLINE = tuple(ASSISTANTS)
+ARGUMENTS = ("user", "memory", "limit", "max_tokens")
 
-def add_arguments(made: argparse._ArgumentGroup) -> None:
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of its own."""
+    add_user_argument(made)
     made.add_argument(
         "--memory",
         choices=MEMORIES,
+        default="full",
         help="what the assistant sees of earlier sessions: nothing, everything (default), or everything and a summary"
         " of preferences that it renews after each turn (sessions)",
     )
 
 
-def plan(release: Release, parsed: argparse.Namespace) -> Plan:
-    """What ``run`` asks of a release, as its arguments say."""
-    memory: Memory = parsed.memory or "full"
-    played = parsed.model.removeprefix(OFFLINE), user_of(parsed).removeprefix(OFFLINE)
+def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
+    """The run that the arguments ask for; ``offline`` names a subject without a model."""
+    memory: Memory = parsed.memory
+    played = offline or parsed.model, parsed.user
     room = parsed.max_tokens or MAX_TOKENS
     cases = [Case(profile, priors, *played, memory, parsed.seed, room) for profile, priors in _cases(release)]
     files = {name: prompt(name) for name in ("user", "assistant", "learned", "mark")}
@@ -67,12 +71,8 @@ def plan(release: Release, parsed: argparse.Namespace) -> Plan:
         "max_tokens": room,
     }
     talks = [_talk(case, f"evaluate/dialogue/{release.name}/{case.persona}", _turns(cases)) for case in cases]
-    name = ("" if memory == "full" else f"memory-{memory}", _user_name(parsed))
-    return dialogue_plan(release, parsed, talks, about, extra="learned", name=name)
-
-
-def _user_name(parsed: argparse.Namespace) -> str:
-    return "" if user_of(parsed).startswith(OFFLINE) else f"user-{parsed.user}"
+    named = ("" if memory == "full" else f"memory-{memory}",)
+    return dialogue_plan(release, parsed, talks, about, extra="learned", named=named)
 
 
 def _cases(release: Release) -> list[tuple[Row, list[Row]]]:
@@ -105,7 +105,7 @@ def _talk(case: Case, name: str, turns: int) -> Talk:
 
 def _known(case: Case) -> bool:
     """Whether both sides are offline, so that it is known how good each turn was."""
-    return case.subject in ASSISTANTS and case.user in OFFLINE_USERS
+    return case.subject in ASSISTANTS and case.user == PLANNED
 
 
 def _planted(case: Case, found: Dialogue) -> Planted:
@@ -123,6 +123,3 @@ def _planted(case: Case, found: Dialogue) -> Planted:
         shared = shared or "seed" in asked.answer.acts
         said += said_so_far([asked, answered])
     return Planted(turns=scores)
-
-
-METHOD = Method("sessions", tuple(ASSISTANTS), ("user", "memory"), plan, OFFLINE_USERS)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluators.protocols.dialogue import SUBJECT, USER
+from evaluators.protocols.dialogue import PLANNED, SUBJECT, USER
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.sessions.portrait import label, portrait
 from evaluators.sessions.preferences import noted
@@ -29,14 +29,13 @@ MEMORIES: tuple[Memory, ...] = ("none", "full", "dup")
 USER_TOKENS = 200
 MAX_TOKENS = 1024
 
-OFFLINE_USERS = ("planned",)
 _TYPICAL = "forgetful"  # whose texts stand for a model's in estimates
 
 
 @dataclass(frozen=True)
 class Case:
-    """One profile with its priors in order of session, and how it is played: ``subject`` and ``user`` are offline
-    names without their prefix, or models."""
+    """One profile with its priors in order of session, and how it is played: ``subject`` is an offline
+    name without its prefix or a model, ``user`` as in ``--user``."""
 
     profile: Row
     priors: Sequence[Row]
@@ -124,7 +123,7 @@ def _read(answer: Any) -> Said:
 
 def _user(case: Case, moment: Moment) -> Any:
     said = users.user_turn(case.profile, case.priors, moment.session, moment.number, said_so_far(moment.turns))
-    return said if case.user in OFFLINE_USERS else said.text
+    return said if case.user == PLANNED else said.text
 
 
 def _assistant(case: Case, summary: Mapping[str, str], moment: Moment) -> Any:
