@@ -2,6 +2,7 @@
 
     python -m evaluators run --release fidelity@0.1.0 --model NAME --samples 5 --max-cost 10
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
+    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
 
 Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
 Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
@@ -12,17 +13,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from evaluators.protocols import responses
-from evaluators.running import (
-    add_model_arguments,
-    add_release_arguments,
-    asking,
-    default_out,
-    offline_name,
-    run_chains,
-)
+from evaluators.protocols.plan import Plan
+from evaluators.running import add_model_arguments, add_release_arguments, default_out, offline_name, run_chains
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
 from models.estimate import estimate, say_estimate, total_cost
@@ -33,82 +29,108 @@ from schemas.errors import RequestError
 HELP = "ask what a benchmark asks, and write what the model says as rows"
 EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:slipping"
 
+PROTOCOLS: dict[str, ModuleType] = {"responses": responses}
+"""Name -> module; ``plan`` says what a module must have."""
+
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``run``."""
     add_release_arguments(made)
-    add_model_arguments(made, ", ".join(f"offline:{name}" for name in responses.OFFLINE))
+    made.add_argument(
+        "--protocol",
+        choices=PROTOCOLS,
+        metavar="NAME",
+        help=f"what is asked: {', '.join(PROTOCOLS)} (default: the first that the release has the tables for)",
+    )
+    names = dict.fromkeys(f"offline:{name}" for module in PROTOCOLS.values() for name in module.OFFLINE)
+    add_model_arguments(made, ", ".join(names))
     made.add_argument(
         "--samples", type=whole_number(1, 10**6), default=1, metavar="N", help="answers to each question (default: 1)"
     )
-    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many responses")
-    made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
+    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many units")
+    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+    for module in PROTOCOLS.values():
+        module.add_arguments(made)
+    made.set_defaults(default_of=made.get_default)
 
 
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
-    offline = offline_name(parsed.model, responses.OFFLINE)
     release = open_release(parsed.release, parsed.frozen)
-    _demand_tables(release)
-    items = responses.asked(release, parsed.samples, parsed.limit, parsed.seed)
-    settings = asking(parsed, subject=parsed.model)
-    room = parsed.max_tokens or responses.MAX_TOKENS
-    starts = responses.chains(release, items, offline or parsed.model, parsed.seed, room)
+    protocol = _protocol(parsed, release)
+    module = PROTOCOLS[protocol]
+    _demand_used(parsed, protocol)
+    offline = offline_name(parsed.model, module.OFFLINE)
+    plan: Plan = module.plan(release, parsed, offline)
     if parsed.dry_run:
-        planned = estimate(starts, settings, workers=1)
-        if parsed.json:
-            document = {"responses": len(items), "planned": [asdict(one) for one in planned]}
-            print_json({**document, "cost": total_cost(planned)})
-        else:
-            say_estimate(planned, settings)
-        return DONE
-    answers = run_chains(starts, settings, offline=offline is not None)
-    header = write_said(
-        path := _out(parsed, release),
-        {
-            **head(release, "said", _about(parsed, offline, {answer.reply.model for answer in answers})),
-        },
-        responses.tables(items, answers, settings, parsed.model),
-    )
-    return _finish(parsed, path, header)
-
-
-def _demand_tables(release: Release) -> None:
-    missing = [name for name in responses.NEEDS if not release.tables.get(name)]
-    if missing:
-        raise RequestError(
-            f"no {' and '.join(missing)}",
-            release.name,
-            expected=f"this release has {', '.join(release.tables)}",
-            fix="For questions with options: python -m evaluators choice",
-        )
-
-
-def _about(parsed: argparse.Namespace, offline: str | None, served: set[str | None]) -> dict[str, Any]:
-    prompt = None if offline else responses.prompt()
-    return {
+        return _estimate(parsed, plan)
+    results = run_chains(plan.starts, plan.settings, offline=plan.settings.name == "offline")
+    about = {
         "model": parsed.model,
-        "served_by": sorted(name for name in served if name),
-        "protocol": "responses",
-        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
-        "prompt_digest": prompt.digest if prompt else None,
-        "max_tokens": None if offline else parsed.max_tokens or responses.MAX_TOKENS,
-        "samples": parsed.samples,
+        "served_by": sorted(name for name in plan.served(results) if name),
+        "protocol": protocol,
+        **plan.about,
         "limit": parsed.limit,
         "seed": parsed.seed,
     }
+    path = _out(parsed, release, protocol, plan)
+    header = write_said(path, head(release, "said", about), plan.tables(results))
+    return _finish(parsed, path, header, plan.unit)
 
 
-def _out(parsed: argparse.Namespace, release: Release) -> Path:
+def _protocol(parsed: argparse.Namespace, release: Release) -> str:
+    """The protocol that is asked for, or the first that the release serves. Raises RequestError for none."""
+    candidates = [parsed.protocol] if parsed.protocol else list(PROTOCOLS)
+    lacking = {name: [table for table in PROTOCOLS[name].NEEDS if not release.tables.get(table)] for name in candidates}
+    for name in candidates:
+        if not lacking[name]:
+            return name
+    missing = "; ".join(f"{name} needs {' and '.join(tables)}" for name, tables in lacking.items())
+    raise RequestError(
+        "no protocol for these tables",
+        release.name,
+        expected=f"this release has {', '.join(release.tables)}, and {missing}",
+        fix="For questions with options: python -m evaluators choice",
+    )
+
+
+def _demand_used(parsed: argparse.Namespace, protocol: str) -> None:
+    """Raises RequestError for an argument that this protocol does not read: it would change nothing unnoticed."""
+    everyone = {name for module in PROTOCOLS.values() for name in module.ARGUMENTS}
+    for name in sorted(everyone - set(PROTOCOLS[protocol].ARGUMENTS)):
+        if getattr(parsed, name) != parsed.default_of(name):
+            option = f"--{name.replace('_', '-')}"
+            raise RequestError(
+                f"{option} with the protocol {protocol}",
+                expected=f"--{', --'.join(one.replace('_', '-') for one in PROTOCOLS[protocol].ARGUMENTS)}",
+                fix=f"Leave {option} out, or name another --protocol",
+            )
+
+
+def _estimate(parsed: argparse.Namespace, plan: Plan) -> int:
+    """``--dry-run``: what would be asked, and the price of it."""
+    planned = estimate(plan.starts, plan.settings, workers=1)
+    if parsed.json:
+        document = {plan.unit: len(plan.starts), "planned": [asdict(one) for one in planned]}
+        print_json({**document, "cost": total_cost(planned)})
+    else:
+        say_estimate(planned, plan.settings)
+    return DONE
+
+
+def _out(parsed: argparse.Namespace, release: Release, protocol: str, plan: Plan) -> Path:
     more = [
+        *plan.named,
         f"samples{parsed.samples}" if parsed.samples > 1 else "",
         f"limit{parsed.limit}" if parsed.limit else "",
         f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
     ]
-    return parsed.out or default_out(parsed, release, "said", parsed.model, *more)
+    # A release that serves one protocol has no need of its name in the file's.
+    only = sum(all(release.tables.get(table) for table in module.NEEDS) for module in PROTOCOLS.values()) == 1
+    return parsed.out or default_out(parsed, release, "said", "" if only else protocol, parsed.model, *more)
 
 
-def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any]) -> int:
+def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any], unit: str) -> int:
     states = header["figures"]["states"]
     if parsed.json:
         print_json({"result": str(path), **{key: header[key] for key in ("release", "run", "tables", "figures")}})
@@ -118,6 +140,6 @@ def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any]) -> i
     say(f"  {', '.join(f'{state} {count:,}' for state, count in states.items())}", quiet=quiet)
     say(f"wrote {path}", quiet=quiet)
     if states["failed"]:
-        say(f"error: {states['failed']} responses did not come. Run the same command again to ask for those")
+        say(f"error: {states['failed']} {unit} did not come. Run the same command again to ask for those")
         return MACHINE_FAILED
     return FINDINGS if states["refused"] or states["truncated"] else DONE
