@@ -1,4 +1,4 @@
-"""The words of a planted assistant: each message is the next move of its script, whatever the user said."""
+"""The words of a planted assistant: each message is the next move of its script, whoever the user is."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ def bank(name: str) -> Mapping[str, Any]:
     return tomllib.loads((BANKS / f"{name}.toml").read_text("utf-8"))
 
 
-def assistant_message(script: Script, number: int, rng: Random) -> str:
-    """The message of a place in the dialogue, from 0 on; after the script's end only courtesies."""
+def assistant_message(script: Script, number: int, heard: str, rng: Random) -> str:
+    """The message of a place in the dialogue, from 0 on; after the script's end only courtesies.
+
+    Of what it asked for it takes the value that it ``heard`` from the user, where that is one of the user's.
+    """
     lines: Mapping[str, Sequence[str]] = bank("assistant")[script.form]
     if number >= len(script.moves):
         return rng.choice(lines["after"])
@@ -29,4 +32,6 @@ def assistant_message(script: Script, number: int, rng: Random) -> str:
     line = rng.choice(lines[move.act])
     if move.slot is None:
         return line
-    return line.format(type=move.slot.preference.lower(), value=move.value)
+    told = [value for value in move.slot.values if value.casefold() in heard.casefold()]
+    value = max(told, key=len) if move.act == "use" and told else move.value
+    return line.format(type=move.slot.preference.lower(), value=value)

@@ -16,13 +16,16 @@ _WORDS = {
 _TOKEN = re.compile(r"(?<!-)\b(you(?:'\w+|r|rs|rself)?)\b(\s+(?:are|were)\b)?", re.IGNORECASE)
 _VERB = {"are": "am", "were": "was"}
 _SECOND = re.compile(r"\b(I (?:\w+ ){1,6}and) (are|were)\b")
-_OBJECT = re.compile(r"\s*(?:[.,;:!?)]|$)|\s+(?:in|on|at|for|with|from|to|and|up|back|properly|there|better|a|an|the|what)\b")
+_OBJECT = re.compile(
+    r"\s*(?:[.,;:!?)]|$)|\s+(?:in|on|at|for|with|from|to|and|up|back|properly|there|better|a|an|the|what)\b"
+)
 _BEFORE = re.compile(
     r"\b(?:for|to|with|by|about|of|around|like|as|suits?|wakes?|wake|gets?|interests?|fits?|helps?|reaches|binds?|moves?|lets?"
     r"|caught|charged|help(?:ed)?|gives?|owes?|reminds?|offers?|brings?|tells?|makes?|give|remind|tell|bring|make)\s+$"
 )
 _IMPERATIVE = re.compile(
-    r"(?:^|(?<=[.!?]\s))(Have|Get|Find|Decide|Sort|Go through|Compare|Make sure|Arrange|Book|Set|Ask|Plan|Choose|Talk)\b"
+    r"(?:^|(?<=[.!?]\s))"
+    r"(Have|Get|Find|Decide|Sort|Go through|Compare|Make sure|Arrange|Book|Set|Ask|Plan|Choose|Talk)\b"
 )
 
 

@@ -1,13 +1,13 @@
 """What an assistant does, message by message, drawn by its behaviour: the planted quality before any word is said.
 
-    attentive   uses the right preference without asking, nearly always; completes
-    asking      asks for every preference and then uses it; completes
-    inventive   often claims a preference that the user does not have
-    ignoring    does the task without regard to preferences
-    failing     attentive, and never completes
-    forgetful   asks again for what it was told
-    robotic     attentive, in the form of a printed record
-    mixed       everything, in shares: what judges are examined with
+attentive   uses the right preference without asking, nearly always; completes
+asking      asks for every preference and then uses it; completes
+inventive   often claims a preference that the user does not have
+ignoring    does the task without regard to preferences
+failing     attentive, and never completes
+forgetful   asks again for what it was told
+robotic     attentive, in the form of a printed record
+mixed       everything, in shares: what judges are examined with
 """
 
 from __future__ import annotations
