@@ -8,11 +8,11 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from release_samples import small_tables, write_workspace
 
 from audits import audit, audit_cache
 from audits.audit_cache import AuditCache
 from audits.command import main
-from release_samples import small_tables, write_workspace
 from schemas.benchmarks import benchmark
 from schemas.workspace import Workspace
 
