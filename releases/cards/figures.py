@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from releases.query import ask
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -47,7 +49,8 @@ class Bar:
 
 def bars(connection: duckdb.DuckDBPyConnection, figure: Figure) -> list[Bar]:
     """The rows that a figure's SQL gives on a release."""
-    rows = connection.sql(figure.sql).to_arrow_table().to_pylist()
+    with ask(connection, figure.sql) as batches:
+        rows = [row for batch in batches for row in batch.to_pylist()]
     return [
         Bar(str(row["label"]), float(row["value"]), None if row.get("reference") is None else float(row["reference"]))
         for row in rows

@@ -38,7 +38,7 @@ def head(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema], size
         "pretty_name": f"{manifest['title']} {manifest['version']}",
         "license": manifest["license"],
         "language": list(said["language"]),
-        "size_categories": [_category(sum(table["rows"] for table in tables.values()))],
+        "size_categories": [_category(sum(table["rows"] for table in manifest["tables"].values()))],
         "task_categories": list(said["task_categories"]),
         "tags": list(said["tags"]),
         "configs": [_config(manifest, said, name) for name in tables],
