@@ -58,7 +58,7 @@ def test_a_file_that_is_no_result_or_was_edited_is_refused(tmp_path, runs, capsy
     assert said in capsys.readouterr().err
 
 
-def test_runs_without_a_common_question_are_not_compared(tmp_path, runs, capsys):
+def test_runs_of_different_questions_are_not_compared(tmp_path, runs, capsys):
     document = result_at(runs[0])
     other = result_at(runs[1])
     for item in other["items"]:
@@ -67,4 +67,4 @@ def test_runs_without_a_common_question_are_not_compared(tmp_path, runs, capsys)
     runs[1].write_bytes(orjson.dumps(other))
     assert document["release"] == other["release"]
     assert evaluate(tmp_path, "compare", *runs[:2]) == 2
-    assert "no common question" in capsys.readouterr().err
+    assert "results of different questions: 24 here in" in capsys.readouterr().err

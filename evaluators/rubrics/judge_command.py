@@ -250,7 +250,7 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
 
 def _say_figures(header: Mapping[str, Any], quiet: bool) -> None:
     """The figures of each judge for people."""
-    from evaluators.reporting.told import score_lines
+    from evaluators.reporting.lines import score_lines
 
     for line in score_lines(header):
         say(line, quiet=quiet)

@@ -2,7 +2,7 @@
 
     python -m evaluators compare result-a.json result-b.json
 
-Differences are paired by question id, on the questions both runs asked. Each interval says whom it speaks of:
+Differences are paired by question id; runs of different questions are refused. Each interval says whom it speaks of:
 these characters in other scenarios, characters like these, or both. McNemar's exact test counts questions as
 independent; the test beside it turns the signs of whole characters. Agreement counts the same choice, right or
 wrong (HEART-BENCH appendix E). Rank correlations between settings are over the models
@@ -49,7 +49,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
-    """Everything that results say of one another. Raises RequestError for two without a common question."""
+    """Everything that results of the same questions say of one another."""
     called = names(results)
     runs = [
         {"name": name, "model": result["run"]["model"], "setting": result["run"]["setting"], **result["figures"]}
@@ -59,7 +59,7 @@ def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
         "release": results[0]["release"],
         "runs": [{key: one[key] for key in ("name", "model", "setting", "questions", "overall")} for one in runs],
         "pairs": [
-            {"first": called[one], "second": called[two], **_pair(results[one], results[two], called[two], seed)}
+            {"first": called[one], "second": called[two], **_pair(results[one], results[two], seed)}
             for one, two in combinations(range(len(results)), 2)
         ],
         "floors": [_floor(result, name, seed) for name, result in zip(called, results, strict=True)],
@@ -86,14 +86,10 @@ def between_settings(results: Sequence[Result]) -> list[dict[str, Any]]:
     return made
 
 
-def _pair(one: Result, two: Result, name: str, seed: int) -> dict[str, Any]:
-    first = {item["question_id"]: item for item in one["items"]}
-    second = {item["question_id"]: item for item in two["items"]}
-    both = [key for key in first if key in second]
-    if not both:
-        raise RequestError("no common question", name, fix="Compare runs with the same --limit and --seed")
-    right = [[items[key]["share"] for key in both] for items in (first, second)]
-    return _paired(right[0], right[1], [first[key] for key in both], seed)
+def _pair(one: Result, two: Result, seed: int) -> dict[str, Any]:
+    first, second = ({item["question_id"]: item for item in result["items"]} for result in (one, two))
+    right = [[items[key]["share"] for key in first] for items in (first, second)]
+    return _paired(right[0], right[1], list(first.values()), seed)
 
 
 def _paired(first: Sequence[float], second: Sequence[float], items: Sequence[Item], seed: int) -> dict[str, Any]:

@@ -82,9 +82,9 @@ def read_result(path: Path) -> Result:
 
 
 def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
-    """Results of one content. Raises RequestError when they are of different contents, or of another kind."""
-    found = [read_result(path) for path in paths]
-    for path, result in zip(paths, found, strict=True):
+    """Results that can be compared. Raises RequestError for another kind, other content and other questions."""
+    found = [(path, read_result(path)) for path in paths]
+    for path, result in found:
         if result["kind"] != kind:
             raise RequestError(
                 f"a result of `{result['kind']}`",
@@ -92,7 +92,15 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 expected=f"one that `{kind}` wrote",
                 fix="Leave it out; its figures stand in the file",
             )
-        first = found[0]["release"]
+    demand_same_content(found)
+    demand_same_questions(found)
+    return [result for _, result in found]
+
+
+def demand_same_content(found: Sequence[tuple[Path, Result]]) -> None:
+    """Raises RequestError when results are of releases of different content."""
+    for path, result in found:
+        first = found[0][1]["release"]
         if result["release"]["content_digest"] != first["content_digest"]:
             raise RequestError(
                 "results of different releases",
@@ -101,7 +109,21 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 f" {result['release']['name']} with {result['release']['content_digest'][:16]}",
                 fix="Figures of different content are not comparable: evaluate the same release",
             )
-    return found
+
+
+def demand_same_questions(found: Sequence[tuple[Path, Result]]) -> None:
+    """Raises RequestError when runs of multiple choice did not ask the same questions: a mean over some is no mean."""
+    for path, result in found:
+        first, own = ({item["question_id"] for item in one["items"]} for one in (found[0][1], result))
+        if first != own:
+            odd = min(first ^ own)
+            raise RequestError(
+                f"results of different questions: {len(own):,} here",
+                path,
+                row=odd,
+                expected=f"the {len(first):,} of {found[0][0]}",
+                fix="Compare runs with the same --limit and --seed",
+            )
 
 
 def names(results: Sequence[Result]) -> list[str]:

@@ -1,6 +1,6 @@
 """The tables of the report: results beside their floors, paired differences, order of the options.
 
-Each function returns the HTML of one section, or "" where there is nothing to say. All text that comes from a
+Each function returns one section, empty where there is nothing to say. All text that comes from a
 release or a result goes through ``escape``.
 """
 
@@ -12,7 +12,8 @@ from typing import Any
 
 from evaluators.protocols.baselines import READING
 from evaluators.reporting.charts import interval, percent, points
-from evaluators.reporting.parts import Report, section, table
+from evaluators.reporting.choice.runs import Report
+from evaluators.reporting.parts import Section, table
 
 _FLOORS = {
     "random": "an option at random",
@@ -26,7 +27,7 @@ _STATES = ("scored", "unscored", "refused", "truncated", "failed")
 _OVER = ("scenarios", "characters", "both")
 
 
-def results(report: Report) -> str:
+def results(report: Report) -> Section:
     """Accuracy with its interval for every run and baseline, and how far above the floor."""
     rows = []
     floors = {floor["name"]: floor for floor in report.compared["floors"]}
@@ -60,7 +61,7 @@ def results(report: Report) -> str:
         "Baselines (in italics) need no model; <em>nearest</em> and <em>reader</em> read what the setting retrieves "
         f"and nothing else.{_limits(report)}</p>"
     )
-    return section("results", "Results", table(head, rows) + note)
+    return Section("results", "Results", table(head, rows) + note)
 
 
 def _headline(figures: Mapping[str, Any]) -> str:
@@ -81,11 +82,11 @@ def _floors(report: Report) -> list[list[str]]:
     return rows
 
 
-def comparisons(report: Report) -> str:
+def comparisons(report: Report) -> Section:
     """Paired differences, what could have been detected, and rank correlations between settings."""
     pairs = report.compared["pairs"]
     if not pairs:
-        return ""
+        return Section("comparisons", "Differences", "")
     best = max(zip(report.names, report.results, strict=True), key=lambda one: one[1]["figures"]["overall"]["rate"])[0]
     first = [pair for pair in pairs if best in (pair["first"], pair["second"])]
     others = [pair for pair in pairs if pair not in first]
@@ -114,7 +115,7 @@ def comparisons(report: Report) -> str:
     if others:
         rest = table(head, [_compared(pair) for pair in others])
         body += f"<details><summary>The other {len(others)} pairs</summary>{rest}</details>"
-    return section("comparisons", "Differences", body + told)
+    return Section("comparisons", "Differences", body + told)
 
 
 def _compared(pair: Mapping[str, Any]) -> list[str]:
@@ -134,7 +135,7 @@ def _bounds(spread: Mapping[str, Any]) -> str:
     return "–" if spread["low"] is None else f"{points(spread['low'])} to {points(spread['high'])}"
 
 
-def orders(report: Report) -> str:
+def orders(report: Report) -> Section:
     """What rotating the options changes."""
     rows = []
     for name, result in zip(report.names, report.results, strict=True):
@@ -153,7 +154,7 @@ def orders(report: Report) -> str:
     lead = (
         "The same questions with their options rotated: a model that reads chooses the same option wherever it stands."
     )
-    return section("orders", "Order of the options", table(head, rows), lead) if rows else ""
+    return Section("orders", "Order of the options", table(head, rows) if rows else "", lead)
 
 
 def _limits(report: Report) -> str:
