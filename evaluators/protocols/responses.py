@@ -19,7 +19,7 @@ from evaluators.protocols import planted
 from evaluators.protocols.plan import Plan
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.protocols.sentences import split
-from evaluators.running import asking
+from evaluators.running import asking, used
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
 from models.prompts import Prompt, load
@@ -123,12 +123,9 @@ def tables(items: Sequence[Asked], answers: Sequence[Answer], settings: BackendS
     responses, sentences = [], []
     for one, answer in zip(items, answers, strict=True):
         row = _telling(one, answer.reply)
-        usage = answer.reply.usage
-        cost = 0.0 if answer.levels is not None else settings.prices.cost(model, usage, settings.batch)
-        tokens = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens
-        used = {"input_tokens": tokens, "output_tokens": usage.output_tokens, "cost": cost}
+        spent = used([answer.reply.usage], model, settings)
         text = answer.reply.answer if answer.reply.status == "answered" else answer.reply.text
-        responses.append({**row, "text": text or None, **used})
+        responses.append({**row, "text": text or None, **spent})
         sentences += list(_sentences(one, row, text, answer))
     return {
         "responses": Said("item", _GROUPS, said_frame(responses, _RESPONSE)),

@@ -24,7 +24,7 @@ from evaluators.rubrics.judging import judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
 from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
 from evaluators.rubrics.verdicts import Verdict
-from evaluators.running import asking, evaluations, offline_name, run_chains, slug
+from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, read_said
@@ -140,7 +140,7 @@ def _rows(
         state = _UNSAID.get(row["state"])
         nothing = {part.name: Verdict(state, reason=row["reason"]) for part in rubric.parts} if state else {}
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
-        used = _used(replies, judge, settings)
+        spent = used([reply.usage for reply in replies], judge, settings)
         for place, (part, verdict) in enumerate(verdicts.items()):
             made.append(
                 {
@@ -154,21 +154,11 @@ def _rows(
                     "planted": row.get("planted"),
                     "planted_state": row.get("planted_state"),
                     # One call gives all scores of a rubric: its tokens stand with the first.
-                    **(used if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
+                    **(spent if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
                     "groups": {name: row[name] for name in table.groups},
                 }
             )
     return made
-
-
-def _used(replies: Sequence[Reply], judge: str, settings: BackendSettings) -> dict[str, Any]:
-    usages = [reply.usage for reply in replies]
-    tokens = sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in usages)
-    costs = [0.0 if settings.name == "offline" else settings.prices.cost(judge, one, settings.batch) for one in usages]
-    known = None if None in costs else sum(cost for cost in costs if cost is not None)
-    if judge.startswith("offline:"):
-        known = 0.0
-    return {"input_tokens": tokens, "output_tokens": sum(one.output_tokens for one in usages), "cost": known}
 
 
 def _plan(

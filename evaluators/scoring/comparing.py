@@ -18,7 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from evaluators.protocols.choice import told
+from evaluators.reporting.choice.lines import share_line
 from evaluators.scoring.agreement import same_choice, spearman
 from evaluators.scoring.figures import Item
 from evaluators.scoring.results import Result, names, read_results
@@ -44,7 +44,7 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print_json(document)
     else:
-        _tell(document, parsed.quiet)
+        _print(document, parsed.quiet)
     return DONE
 
 
@@ -114,21 +114,21 @@ def _agree(one: Result, two: Result) -> dict[str, Any]:
     return {"rate": rate, "items": items}
 
 
-def _tell(document: dict[str, Any], quiet: bool) -> None:
+def _print(document: dict[str, Any], quiet: bool) -> None:
     say(f"{document['release']['name']}, content {document['release']['content_digest'][:16]}", quiet=quiet)
     for one in document["runs"]:
-        say(f"  {one['name']:<40} {told(one['overall'])}", quiet=quiet)
+        say(f"  {one['name']:<40} {share_line(one['overall'])}", quiet=quiet)
     say("differences (second minus first)", quiet=quiet)
     for pair in document["pairs"]:
-        say(f"  {pair['second']} against {pair['first']}: {difference_told(pair)}", quiet=quiet)
+        say(f"  {pair['second']} against {pair['first']}: {difference_line(pair)}", quiet=quiet)
     for floor in document["floors"]:
-        say(f"  {floor['name']} against its best baseline, {floor['baseline']}: {difference_told(floor)}", quiet=quiet)
+        say(f"  {floor['name']} against its best baseline, {floor['baseline']}: {difference_line(floor)}", quiet=quiet)
     for pair in document["settings"]:
         rho = "none, fewer than 3 models" if pair["rho"] is None else f"{pair['rho']:.3f}"
         say(f"  rank correlation {pair['first']} and {pair['second']} over {pair['models']} models: {rho}", quiet=quiet)
 
 
-def difference_told(pair: dict[str, Any]) -> str:
+def difference_line(pair: dict[str, Any]) -> str:
     """A paired difference for people."""
     spreads = "; ".join(f"{one['answers']} {_bounds(one)}" for one in pair["intervals"])
     by_people = "" if pair["p_characters"] is None else f", p {pair['p_characters']:.2g} by signs of whole characters"

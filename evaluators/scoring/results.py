@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evaluators.scoring.figures import summary
+from evaluators.scoring.metrics import close
 from evaluators.scoring.score_rows import read_scores
 from releases import Release
 from schemas.errors import RequestError
@@ -24,7 +25,7 @@ from schemas.version import package_version
 if TYPE_CHECKING:
     import jsonschema_rs
 
-RESULT_VERSION = 2
+RESULT_VERSION = 3
 
 Result = dict[str, Any]
 
@@ -129,7 +130,7 @@ def demand_same_questions(found: Sequence[tuple[Path, Result]]) -> None:
 def names(results: Sequence[Result]) -> list[str]:
     """A short name for each run: model and setting, and what else tells them apart."""
     made = [f"{result['run']['model']}, {result['run']['setting']}" for result in results]
-    for detail in ("k", "embedder", "manager", "orders", "limit", "seed"):
+    for detail in ("k", "embedder", "manager", "orders", "samples", "limit", "seed"):
         if len(set(made)) == len(made):
             break
         made = [
@@ -156,14 +157,14 @@ def demand_release(release: Release, result: Result) -> None:
 
 def _check_figures(document: Result, path: Path) -> None:
     for item in document["items"]:
-        right = [one["choice"] == item["gold"] for one in item["orders"]]
+        right = [one["choice"] == item["gold"] for one in item["replies"]]
         if item["correct"] != right[0] or item["share"] != sum(right) / len(right):
             raise RequestError(
                 "figures do not follow from the choice", path, row=item["question_id"], fix="Run the evaluation again"
             )
-    fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"])))
+    fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"], document["run"]["seed"])))
     for name, value in fresh.items():
-        if document["figures"].get(name) != value:
+        if not close(document["figures"].get(name), value):
             raise RequestError("figures do not follow from the items", path, field=name, fix="Run the evaluation again")
 
 

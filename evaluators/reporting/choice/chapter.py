@@ -43,6 +43,8 @@ def choice_chapter(found: Sequence[tuple[Path, Result]], release: str | None, fr
         plots.agreement(report),
         tables.comparisons(report),
         tables.orders(report),
+        tables.samples(report),
+        tables.replies(report),
         questions.browser(report),
         about.characters(report),
         about.audits(report),

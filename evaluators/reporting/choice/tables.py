@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import Any, get_args
 
 from evaluators.protocols.baselines import READING
 from evaluators.reporting.charts import interval, percent, points
 from evaluators.reporting.choice.runs import Report
 from evaluators.reporting.parts import Section, table
+from evaluators.scoring.parsing import State
 
 _FLOORS = {
     "random": "an option at random",
@@ -23,45 +24,67 @@ _FLOORS = {
     "reader": "the option put in the person’s words rather than in other people’s",
 }
 
-_STATES = ("scored", "unscored", "refused", "truncated", "failed")
+_STATES = get_args(State)
 _OVER = ("scenarios", "characters", "both")
 
 
 def results(report: Report) -> Section:
-    """Accuracy with its interval for every run and baseline, and how far above the floor."""
+    """Accuracy with its intervals for every run and baseline, and how far above the floor."""
     rows = []
     floors = {floor["name"]: floor for floor in report.compared["floors"]}
     for name, result in zip(report.names, report.results, strict=True):
         figures, floor = result["figures"], floors[name]
-        states = figures["states"]
+        spreads = {one["over"]: one for one in figures["intervals"]}
         rows.append(
             [
                 f"<strong>{escape(name)}</strong>",
                 f'<span data-value="{figures["overall"]["rate"]:.6f}">{_headline(figures)}</span>',
                 interval(figures["overall"]),
+                _range(spreads["characters"]),
+                _range(spreads["both"]),
                 percent(figures["answered"]["rate"]),
-                " / ".join(str(states[name]) for name in _STATES),
-                " / ".join(str(count) for count in figures["letters"].values()),
-                percent(figures["recall"]),
-                f"{points(floor['difference'])} ({escape(floor['baseline'])})",
-                _p(floor["p"]),
+                f"{points(floor['difference'])} <small>{escape(floor['baseline'])}</small>",
+                _p(floor["p_characters"]),
             ]
         )
     rows += _floors(report)
-    head = ["Run", "Accuracy", "95 %", "Of scored", " / ".join(_STATES), "Letters", "Recall", "Over best floor", "p"]
-    figures = report.results[0]["figures"]
+    head = [
+        "Run", "Accuracy", "These questions", "Characters like these", "Characters and scenarios like these",
+        "Of scored", "Over best floor", "p",
+    ]  # fmt: skip
     note = (
-        f'<p class="note">Accuracy counts everything that was not scored as wrong; “of scored” leaves it out. With '
-        "several orders a question counts by the share of orders answered right. “Letters” are those chosen, as shown; "
-        "“Recall” is the share of the memories that a situation calls up which the setting retrieved. "
-        ""
-        "Intervals are Wilson’s: of a hundred such intervals, about 95 hold the true rate. “Over best floor” is the "
-        "difference to the best baseline on the same questions, in points of a per cent; p says how often chance "
-        "alone would give a difference at least so large, if questions were independent (McNemar’s exact test). "
-        "Baselines (in italics) need no model; <em>nearest</em> and <em>reader</em> read what the setting retrieves "
-        f"and nothing else.{_limits(report)}</p>"
+        '<p class="note">Accuracy counts everything that was not scored as wrong; “of scored” leaves it out. With '
+        "several orders or samples a question counts by the share of replies that are right. The three intervals are at "
+        "95 %: Wilson’s takes questions as independent and speaks of these very questions; the others draw whole "
+        "characters, or characters and scenarios, anew. “Over best floor” is the difference to the best baseline on the "
+        "same questions, in percentage points; p turns the signs of whole characters. Baselines (in italics) need no "
+        "model; <em>nearest</em> and <em>reader</em> read what the setting retrieves and nothing else. A figure changes "
+        "with the memories that are retrieved, with the wording of the options, and with who the characters are.</p>"
     )
     return Section("results", "Results", table(head, rows) + note)
+
+
+def replies(report: Report) -> Section:
+    """What became of the replies, which letters were chosen, what was retrieved, and what it cost."""
+    rows = []
+    for name, result in zip(report.names, report.results, strict=True):
+        figures, used = result["figures"], result["used"]
+        rows.append(
+            [
+                escape(name),
+                *(f"{figures['states'][state]:,}" for state in _STATES),
+                ", ".join(f"{letter} {count:,}" for letter, count in figures["letters"].items()),
+                percent(figures["recall"]),
+                f"{used['input_tokens']:,} / {used['output_tokens']:,}",
+                "not known" if used["cost"] is None else f"${used['cost']:,.4f}",
+            ]
+        )
+    head = ["Run", *(state.capitalize() for state in _STATES), "Letters", "Recall", "Tokens in / out", "Cost"]
+    lead = (
+        "Replies by what became of them; the letters chosen, as they were shown: a model that always says A is seen here. "
+        "Recall is the share of the memories that a situation calls up which the setting retrieved."
+    )
+    return Section("replies", "Replies and cost", table(head, rows), lead)
 
 
 def _headline(figures: Mapping[str, Any]) -> str:
@@ -72,13 +95,13 @@ def _headline(figures: Mapping[str, Any]) -> str:
 def _floors(report: Report) -> list[list[str]]:
     """A row a baseline; those that read memories have one a setting."""
     rows = []
-    for name, told in _FLOORS.items():
+    for name, about in _FLOORS.items():
         by_setting = {result["run"]["setting"]: result["figures"]["baselines"].get(name) for result in report.results}
         reads = name in READING
         for setting, floor in by_setting.items() if reads else [next(iter(by_setting.items()))]:
             cells = [percent(floor["rate"]), interval(floor)] if floor else ["not possible", "nothing remembered"]
             where = f", {escape(setting)}" if reads else ""
-            rows.append([f"<em>{name}{where}</em> <small>{told}</small>", *cells, *[""] * 6])
+            rows.append([f"<em>{name}{where}</em> <small>{about}</small>", *cells, *[""] * 5])
     return rows
 
 
@@ -110,12 +133,12 @@ def comparisons(report: Report) -> Section:
         + (f"{pair['rho']:.3f} over {pair['models']} models" if pair["rho"] is not None else "fewer than 3 models")
         for pair in report.compared["settings"]
     ]
-    told = f"<p>Rank correlation of models between settings (Spearman): {'; '.join(ranks)}.</p>" if ranks else ""
+    between = f"<p>Rank correlation of models between settings (Spearman): {'; '.join(ranks)}.</p>" if ranks else ""
     body = table(head, [_compared(pair) for pair in first]) + note
     if others:
         rest = table(head, [_compared(pair) for pair in others])
         body += f"<details><summary>The other {len(others)} pairs</summary>{rest}</details>"
-    return Section("comparisons", "Differences", body + told)
+    return Section("comparisons", "Differences", body + between)
 
 
 def _compared(pair: Mapping[str, Any]) -> list[str]:
@@ -124,7 +147,7 @@ def _compared(pair: Mapping[str, Any]) -> list[str]:
         points(pair["difference"]),
         *(_bounds(next(one for one in pair["intervals"] if one["over"] == over)) for over in _OVER),
         _p(pair["p"]),
-        "–" if pair["p_characters"] is None else _p(pair["p_characters"]),
+        _p(pair["p_characters"]),
         f"{100 * pair['detectable']:.1f}",
         f"{pair['only_second']} / {pair['only_first']}",
         f"{pair['items']:,}",
@@ -135,32 +158,59 @@ def _bounds(spread: Mapping[str, Any]) -> str:
     return "–" if spread["low"] is None else f"{points(spread['low'])} to {points(spread['high'])}"
 
 
+def _range(spread: Mapping[str, Any]) -> str:
+    return "–" if spread["low"] is None else f"{100 * spread['low']:.1f}–{100 * spread['high']:.1f}"
+
+
 def orders(report: Report) -> Section:
     """What rotating the options changes."""
     rows = []
     for name, result in zip(report.names, report.results, strict=True):
-        told = result["figures"]["orders"]
-        if told:
+        found = result["figures"]["orders"]
+        if found:
             rows.append(
                 [
                     escape(name),
-                    f"{percent(told['same']['rate'])}",
-                    interval(told["same"]),
-                    ", ".join(percent(one["rate"]) for one in told["accuracy"]),
-                    " / ".join(f"{count:,}" for count in told["places"]),
+                    percent(found["same"]["rate"]),
+                    interval(found["same"]),
+                    percent(found["all"]["rate"]),
+                    ", ".join(percent(one["rate"]) for one in found["accuracy"]),
                 ]
             )
-    head = ["Run", "Same in all", "95 %", "Accuracy by order", "Times each place was chosen"]
+    head = ["Run", "Same in all", "95 %", "Right in all", "Accuracy by order"]
     lead = (
         "The same questions with their options rotated: a model that reads chooses the same option wherever it stands."
     )
     return Section("orders", "Order of the options", table(head, rows) if rows else "", lead)
 
 
-def _limits(report: Report) -> str:
-    fewer = {result["figures"]["questions"] for result in report.results}
-    return f" Runs asked {', '.join(f'{count:,}' for count in sorted(fewer))} questions." if len(fewer) > 1 else ""
+def samples(report: Report) -> Section:
+    """How far samples of the same question differ, against how far questions do."""
+    rows = []
+    for name, result in zip(report.names, report.results, strict=True):
+        found = result["figures"]["samples"]
+        if found:
+            reliability = "–" if found["reliability"] is None else f"{found['reliability']:.3f}"
+            rows.append(
+                [
+                    escape(name),
+                    f"{found['count']}",
+                    f"{found['within']:.4f}",
+                    f"{found['between']:.4f}",
+                    reliability,
+                    f"± {100 * found['se_samples']:.1f}",
+                    percent(found["same"]["rate"]),
+                ]
+            )
+    head = ["Run", "Samples", "Variance, samples", "Variance, questions", "Reliability", "Asked again", "Same choice"]
+    lead = (
+        "Each question asked several times. Reliability is the share of the variance that lies between questions; “asked "
+        "again” is the standard error of the accuracy, in percentage points, if the same questions were asked once more."
+    )
+    return Section("samples", "Samples of the same question", table(head, rows) if rows else "", lead)
 
 
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
