@@ -41,10 +41,10 @@ def add_release_arguments(made: argparse.ArgumentParser) -> None:
     )
 
 
-def add_setting_arguments(made: argparse.ArgumentParser) -> None:
+def add_setting_arguments(made: argparse.ArgumentParser, required: bool = True) -> None:
     """``--setting`` and what goes with it."""
     depths = ", ".join(f"{name} {k}" for name, k in DEFAULT_K.items())
-    made.add_argument("--setting", required=True, metavar="NAME", help=f"what is remembered: {', '.join(SETTINGS)}")
+    made.add_argument("--setting", required=required, metavar="NAME", help=f"what is remembered: {', '.join(SETTINGS)}")
     made.add_argument("--k", type=whole_number(1, 10**9), metavar="N", help=f"memories a question (default: {depths})")
     made.add_argument(
         "--embedder", default="tfidf", metavar="NAME", help="tfidf (default), st:NAME or openai:NAME (OPENAI_BASE_URL)"
@@ -55,7 +55,7 @@ def add_setting_arguments(made: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="model that writes the statements of persona_db and the facts of mem0 (default: offline, without one)",
     )
-    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many questions")
+    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many units")
 
 
 def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bool = False) -> None:

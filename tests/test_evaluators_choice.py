@@ -221,9 +221,7 @@ def test_letters_and_characters_are_counted_whatever_was_answered(tmp_path, rehe
 
 
 @pytest.mark.usefixtures("small")
-def test_samples_of_a_question_are_drawn_apart_and_their_variance_is_told_from_that_between_questions(
-    tmp_path, rehearse
-):
+def test_the_variance_between_samples_of_a_question_is_kept_apart_from_that_between_questions(tmp_path, rehearse):
     asked = []
 
     def compose(body):

@@ -47,7 +47,7 @@ def test_rank_correlations_need_three_models_in_both_settings(tmp_path, runs, ca
     [
         (lambda text: text[: len(text) // 2], "malformed JSON"),
         (lambda text: b"[]", "not a result"),
-        (lambda text: text.replace(b'"result_version": 2', b'"result_version": 9'), "newer version"),
+        (lambda text: text.replace(b'"result_version": 3', b'"result_version": 9'), "newer version"),
         (lambda text: text.replace(b'"correct": false', b'"correct": true'), "figures do not follow"),
         (lambda text: text.replace(b'"state": "scored"', b'"state": "guessed"'), "not a result"),
     ],

@@ -10,16 +10,15 @@ reported with every run. HEART-BENCH section 4.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evaluators.memory.settings import Setting, retrieve
 from evaluators.protocols import baselines
 from evaluators.protocols.bench import Bench, demand_memories, read_bench, read_keys
 from evaluators.protocols.choosing import ask_model, items, outcomes_of
-from evaluators.protocols.prompting import MAX_TOKENS, SAMPLED, TEMPERATURE, Excerpts, How, prompt_of
+from evaluators.protocols.prompting import MAX_TOKENS, SAMPLED, Excerpts, How, prompt_of
 from evaluators.reporting.choice.lines import summary_lines
 from evaluators.running import (
     add_model_arguments,
@@ -138,34 +137,25 @@ def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) ->
     records = items(bench, read_keys(bench.release), retrieved, outcomes)
     replies = [one for own in outcomes.values() for one in own]
     served = sorted({one.served_by for one in replies if one.served_by})
-    about = {**run_of(parsed, setting, "choice", served), "orders": how.orders, "samples": how.samples}
-    about["temperature"] = None if offline else how.temperature
+    prompt = None if offline else prompt_of("choice", setting.name)
+    about = {
+        "model": parsed.model,
+        "served_by": served,
+        **setting.about(),
+        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
+        "prompt_digest": prompt.digest if prompt else None,
+        "temperature": None if offline else how.temperature,
+        "max_tokens": None if offline else how.max_tokens,
+        "orders": how.orders,
+        "samples": how.samples,
+        "limit": parsed.limit,
+        "seed": parsed.seed,
+        "pseudonyms": bench.pseudonyms,
+    }
     return {
-        **head(bench.release, "choice", {**about, "pseudonyms": bench.pseudonyms}),
+        **head(bench.release, "choice", about),
         "figures": summary(records, shared.floors, parsed.seed),
         "used": used([one.usage for one in replies], parsed.model, settings),
         "baselines": shared.floors,
         "items": records,
-    }
-
-
-def run_of(parsed: argparse.Namespace, setting: Setting, track: str, served: Sequence[str]) -> dict[str, Any]:
-    """What a result records of how it was made."""
-    offline = parsed.model.startswith("offline:")
-    prompt = None if offline else prompt_of(track, setting.name)
-    embeds = setting.name in ("naive_rag", "mem0", "persona_db")
-    manages = setting.name in ("mem0", "persona_db")
-    return {
-        "model": parsed.model,
-        "served_by": list(served),
-        "setting": setting.name,
-        "k": setting.depth,
-        "embedder": setting.embedder if embeds else None,
-        "manager": setting.manager if manages else None,
-        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
-        "prompt_digest": prompt.digest if prompt else None,
-        "temperature": None if offline else TEMPERATURE,
-        "max_tokens": None if offline else parsed.max_tokens or MAX_TOKENS,
-        "limit": parsed.limit,
-        "seed": parsed.seed,
     }

@@ -54,12 +54,12 @@ def results(report: Report) -> Section:
     ]  # fmt: skip
     note = (
         '<p class="note">Accuracy counts everything that was not scored as wrong; “of scored” leaves it out. With '
-        "several orders or samples a question counts by the share of replies that are right. The three intervals are at "
-        "95 %: Wilson’s takes questions as independent and speaks of these very questions; the others draw whole "
-        "characters, or characters and scenarios, anew. “Over best floor” is the difference to the best baseline on the "
-        "same questions, in percentage points; p turns the signs of whole characters. Baselines (in italics) need no "
-        "model; <em>nearest</em> and <em>reader</em> read what the setting retrieves and nothing else. A figure changes "
-        "with the memories that are retrieved, with the wording of the options, and with who the characters are.</p>"
+        "several orders or samples a question counts by the share of replies that are right. The three intervals are "
+        "at 95 %: Wilson’s takes questions as independent and speaks of these very questions; the others draw whole "
+        "characters, or characters and scenarios, anew. “Over best floor” is the difference to the best baseline on "
+        "the same questions, in percentage points; p turns the signs of whole characters. Baselines (in italics) need "
+        "no model; <em>nearest</em> and <em>reader</em> read what the setting retrieves and nothing else. A figure "
+        "changes with the memories that are retrieved, the wording of the options, and who the characters are.</p>"
     )
     return Section("results", "Results", table(head, rows) + note)
 
@@ -81,8 +81,8 @@ def replies(report: Report) -> Section:
         )
     head = ["Run", *(state.capitalize() for state in _STATES), "Letters", "Recall", "Tokens in / out", "Cost"]
     lead = (
-        "Replies by what became of them; the letters chosen, as they were shown: a model that always says A is seen here. "
-        "Recall is the share of the memories that a situation calls up which the setting retrieved."
+        "Replies by what became of them; the letters chosen, as they were shown: a model that always says A is seen "
+        "here. Recall is the share of the memories that a situation calls up which the setting retrieved."
     )
     return Section("replies", "Replies and cost", table(head, rows), lead)
 
@@ -204,8 +204,9 @@ def samples(report: Report) -> Section:
             )
     head = ["Run", "Samples", "Variance, samples", "Variance, questions", "Reliability", "Asked again", "Same choice"]
     lead = (
-        "Each question asked several times. Reliability is the share of the variance that lies between questions; “asked "
-        "again” is the standard error of the accuracy, in percentage points, if the same questions were asked once more."
+        "Each question asked several times. Reliability is the share of the variance that lies between questions; "
+        "“asked again” is the standard error of the accuracy, in percentage points, if the same questions were asked "
+        "once more."
     )
     return Section("samples", "Samples of the same question", table(head, rows) if rows else "", lead)
 
