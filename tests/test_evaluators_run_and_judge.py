@@ -46,7 +46,7 @@ def rows(path, table):
 @pytest.fixture
 def slipping(tmp_path, command):
     assert command("run", "--model", "offline:slipping", "--limit", "120", "--quiet") == 0
-    return folder(tmp_path) / "said.responses.offline-slipping.limit120.json"
+    return folder(tmp_path) / "said.offline-slipping.limit120.json"
 
 
 def test_every_planted_sentence_is_one_sentence():
@@ -77,7 +77,7 @@ def test_the_same_seed_writes_the_same_bytes_and_another_does_not(tmp_path, comm
     assert command("run", "--model", "offline:slipping", "--limit", "120", "--quiet") == 0
     assert slipping.read_bytes() == before
     assert command("run", "--model", "offline:slipping", "--limit", "120", "--seed", "8", "--quiet") == 0
-    other = folder(tmp_path) / "said.responses.offline-slipping.limit120.seed8.json"
+    other = folder(tmp_path) / "said.offline-slipping.limit120.seed8.json"
     assert read_result(other)["tables"]["sentences"]["sha256"] != read_result(slipping)["tables"]["sentences"]["sha256"]
 
 
@@ -100,7 +100,7 @@ def test_the_ceiling_is_one_and_the_floor_is_in_the_middle(tmp_path, command):
     found = {}
     for subject in ("steady", "flat"):
         command("run", "--model", f"offline:{subject}", "--limit", "60", "--quiet")
-        said = folder(tmp_path) / f"said.responses.offline-{subject}.limit60.json"
+        said = folder(tmp_path) / f"said.offline-{subject}.limit60.json"
         assert command("judge", said, "--judge", "offline:exact", "--quiet", "--out", tmp_path / "s.json") == 0
         (one,) = read_result(tmp_path / "s.json")["figures"]["judged"]
         found[subject] = one["fidelity"]["metrics"]
@@ -122,7 +122,7 @@ def test_a_model_writes_and_another_judges_through_the_journal(tmp_path, command
 
     rehearse(compose=answer)
     assert command("run", "--model", MODEL, "--limit", "5", "--quiet") == 0
-    said = folder(tmp_path) / f"said.responses.{MODEL}.limit5.json"
+    said = folder(tmp_path) / f"said.{MODEL}.limit5.json"
     header = read_result(said)
     assert header["run"]["served_by"] == [MODEL] and header["tables"]["sentences"]["count"] == 10
     assert header["figures"]["output_tokens"] > 0 and header["figures"]["cost"] > 0
@@ -150,7 +150,7 @@ def test_a_verdict_that_is_no_score_is_never_0(tmp_path, command, rehearse, verd
     command("run", "--model", MODEL, "--limit", "3", "--quiet")
     code = command(
         "judge",
-        folder(tmp_path) / f"said.responses.{MODEL}.limit3.json",
+        folder(tmp_path) / f"said.{MODEL}.limit3.json",
         "--judge",
         MODEL,
         "--quiet",
@@ -174,7 +174,7 @@ def test_a_response_that_was_declined_is_counted_and_not_judged(tmp_path, comman
 
     rehearse(compose=answer)
     code = command("run", "--model", MODEL, "--limit", "3", "--quiet")
-    said = folder(tmp_path) / f"said.responses.{MODEL}.limit3.json"
+    said = folder(tmp_path) / f"said.{MODEL}.limit3.json"
     sentences = rows(said, "sentences")
     assert len(sentences) == 3 and sentences["sentence"].null_count() == 3
     assert code == 1 and set(sentences["state"]) == {"refused"}
@@ -213,7 +213,7 @@ def test_a_wrong_request_to_judge_is_one_line(command, slipping, capsys, words, 
 def test_what_was_not_planted_is_not_judged_by_the_key(tmp_path, command, rehearse, capsys):
     rehearse(compose=lambda body: "I like it.")
     command("run", "--model", MODEL, "--limit", "3", "--quiet")
-    assert command("judge", folder(tmp_path) / f"said.responses.{MODEL}.limit3.json", "--judge", "offline:exact") == 2
+    assert command("judge", folder(tmp_path) / f"said.{MODEL}.limit3.json", "--judge", "offline:exact") == 2
     assert "offline:exact without planted quality" in capsys.readouterr().err
 
 

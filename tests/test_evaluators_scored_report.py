@@ -29,7 +29,7 @@ def reported(tmp_path_factory):
         words = ["--release", "fidelity@0.1.0", *frozen, "--model", f"offline:{subject}", "--limit", "150", "--quiet"]
         assert main(["run", *work, *words]) == 0
         judges = ["offline:noisy", "offline:constant"] if subject == "steady" else ["offline:noisy"]
-        said = str(folder / f"said.responses.offline-{subject}.limit150.json")
+        said = str(folder / f"said.offline-{subject}.limit150.json")
         assert main(["judge", *work, said, "--judge", *judges, "--quiet"]) == 0
     paths = sorted(folder.glob("scores.*.json"))
     page = root / "page.html"

@@ -3,6 +3,8 @@
     python -m evaluators run --release fidelity@0.1.0 --model NAME --samples 5 --max-cost 10
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
     python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
+    python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
+    python -m evaluators run --release persturn@1.0.0 --model NAME --mode memory
 
 Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
 Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
@@ -17,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evaluators.protocols import open_ended, responses
+from evaluators.protocols import open_ended, replay, responses
 from evaluators.protocols.plan import Plan
 from evaluators.running import (
     add_model_arguments,
@@ -29,6 +31,7 @@ from evaluators.running import (
 )
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
+from evaluators.sessions import protocol as sessions
 from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
@@ -37,7 +40,12 @@ from schemas.errors import RequestError
 HELP = "ask what a benchmark asks, and write what the model says as rows"
 EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:slipping"
 
-PROTOCOLS: dict[str, ModuleType] = {"responses": responses, "open": open_ended}
+PROTOCOLS: dict[str, ModuleType] = {
+    "responses": responses,
+    "sessions": sessions,
+    "replay": replay,
+    "open": open_ended,
+}
 """Name -> module; ``plan`` says what a module must have."""
 
 
@@ -131,7 +139,7 @@ def _demand_used(parsed: argparse.Namespace, protocol: str) -> None:
     """Raises RequestError for an argument that this protocol does not read: it would change nothing unnoticed."""
     everyone = {name for module in PROTOCOLS.values() for name in module.ARGUMENTS}
     for name in sorted(everyone - set(PROTOCOLS[protocol].ARGUMENTS)):
-        if getattr(parsed, name) != parsed.default_of(name):
+        if getattr(parsed, name, parsed.default_of(name)) != parsed.default_of(name):
             option = f"--{name.replace('_', '-')}"
             raise RequestError(
                 f"{option} with the protocol {protocol}",
@@ -158,4 +166,6 @@ def _out(parsed: argparse.Namespace, release: Release, protocol: str, plan: Plan
         f"limit{parsed.limit}" if parsed.limit else "",
         f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
     ]
-    return parsed.out or default_out(parsed, release, "said", protocol, parsed.model, *more)
+    # A release that serves one protocol has no need of its name in the file's.
+    only = sum(all(release.tables.get(table) for table in module.NEEDS) for module in PROTOCOLS.values()) == 1
+    return parsed.out or default_out(parsed, release, "said", "" if only else protocol, parsed.model, *more)

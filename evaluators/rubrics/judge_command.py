@@ -1,6 +1,6 @@
 """``python -m evaluators judge``: rows of what was said are judged by rubrics, and scores are written as rows.
 
-    python -m evaluators judge build/evaluations/fidelity@0.1.0/said.responses.NAME.json --judge NAME OTHER
+    python -m evaluators judge build/evaluations/fidelity@0.1.0/said.NAME.json --judge NAME OTHER
     python -m evaluators judge RESULT --judge offline:noisy
     python -m evaluators judge RESULT --judge NAME --rubric my/rubric.toml --dry-run
 
@@ -40,7 +40,7 @@ from schemas.randomness import rng_for
 from schemas.version import package_version
 
 HELP = "judge what a model said by rubrics, and write scores as rows"
-EXAMPLE = "python -m evaluators judge said.responses.offline-slipping.json --judge offline:noisy"
+EXAMPLE = "python -m evaluators judge said.offline-slipping.json --judge offline:noisy"
 
 _UNSAID: Mapping[str, State] = {
     "refused": "refused",
@@ -161,7 +161,7 @@ def _judged(
 ) -> Chain[Found]:
     offline, seed = without
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
-    key = Planted(row["planted"]) if row.get("planted_state") else None
+    key = Planted(row["planted"], row.get("quality"), row.get("memory_mean")) if row.get("planted_state") else None
     planted = {part.name: key for part in rubric.parts if key is not None}
 
     def compose(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -248,6 +248,7 @@ def _write(
             "judges": list(judges),
             "parsing": "released" if parsed.released_parsing else "strict",
             "judged": {"limit": parsed.limit, "seed": parsed.seed},
+            "shown": {metric.name: list(rubric.fields) for rubric in rubrics for metric in rubric.metrics},
         },
         "said": {
             "model": header["run"]["model"],

@@ -6,7 +6,7 @@
 
 Judges read these rows and never change them. A row has an ``item`` (its id), its groups, the fields that a rubric may
 show, and ``state`` (said, unreadable, refused, truncated, failed) with ``reason``; ``planted`` and ``planted_state``
-where an offline subject wrote it.
+where an offline subject wrote it. Numbers beside the fields, which no prompt can hold, are for offline judges.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _STATE = {"answered": "said", "refused": "refused", "truncated": "truncated", "f
 
 _NOT_TEXT: Mapping[str, pl.DataType] = {
     "planted": pl.Float64(),
+    "quality": pl.Float64(),
+    "memory_mean": pl.Float64(),
     "input_tokens": pl.Int64(),
     "output_tokens": pl.Int64(),
     "cost": pl.Float64(),
@@ -50,7 +52,14 @@ class Said:
 
 def said_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
     """Rows with these columns, all of them text but for planted values, tokens and cost."""
-    return pl.DataFrame(list(rows), schema={name: _NOT_TEXT.get(name, pl.String()) for name in columns})
+    return pl.DataFrame(list(rows), schema={name: _kind(name) for name in columns})
+
+
+def _kind(column: str) -> pl.DataType:
+    """Planted values may be one a metric, as planted_<metric>."""
+    if column.startswith("planted_") and column != "planted_state":
+        return pl.Float64()
+    return _NOT_TEXT.get(column, pl.String())
 
 
 def said_state(reply: Reply) -> tuple[str, str | None]:
