@@ -15,7 +15,8 @@ Kind = Literal["integers", "boolean", "labels", "pairwise"]
 Method = Literal["mean", "atomic"]
 State = Literal["scored", "not_applicable", "unscored", "refused", "failed"]
 """scored: a value was given; not_applicable: the judge says that the metric does not apply; unscored: a reply came
-and holds no value; refused: the model or the judge declined; failed: no reply came. Only ``scored`` has a value."""
+and holds no value, or the judge declined; refused: the model declined; failed: no reply came. Only
+``scored`` has a value."""
 
 UNITS: tuple[UnitName, ...] = get_args(UnitName)
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -45,7 +46,7 @@ class Scale:
             return tuple(float(place) for place in range(len(self.labels)))
         return tuple(float(value) for value in range(self.least, self.most + 1))
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The values, for people."""
         if self.kind == "labels":
             return ", ".join(f"{place} {label}" for place, label in enumerate(self.labels))
@@ -61,7 +62,8 @@ class Aggregation:
     ``mean``: a mean over ``within``, from the finest group to the coarsest, then over the coarsest. ``atomic``: persona
     fidelity (``fidelity``): sentences within responses within runs within sets, against the level in the
     group ``target``. ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures are broken
-    down by. All are names of groups of the score rows; ``item`` is the item itself.
+    down by. All are names of groups of the score rows; ``item`` is the item itself. A metric with ``of`` has no rows of
+    its own: it is the mean of those metrics of the same item and judge, divided by ``over``.
     """
 
     method: Method = "mean"
@@ -70,6 +72,8 @@ class Aggregation:
     by: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     target: str | None = None
+    of: tuple[str, ...] = ()
+    over: float = 1.0
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -98,7 +102,7 @@ def metric_of(value: Mapping[str, Any]) -> Metric:
     """A metric from a header. Raises TypeError or KeyError for one that is malformed."""
     scale, aggregation = dict(value["scale"]), dict(value["aggregation"])
     scale["labels"] = tuple(scale["labels"])
-    for name in ("within", "clusters", "by", "sets"):
+    for name in ("within", "clusters", "by", "sets", "of"):
         aggregation[name] = tuple(aggregation[name])
     return Metric(**{**value, "scale": Scale(**scale), "aggregation": Aggregation(**aggregation)})
 
