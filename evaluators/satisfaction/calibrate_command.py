@@ -115,7 +115,7 @@ def _figures(
 
 def _about(parsed: argparse.Namespace, found: Sequence[Entry], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "model": ", ".join(dict.fromkeys(str(result["run"]["model"]) for result in results)),
+        "model": ", ".join(sorted({str(result["run"]["model"]) for result in results})),
         "served_by": sorted({name for result in results for name in result["run"]["served_by"]}),
         "judges": sorted({entry.judge for entry in found}),
         "calibration": parsed.calibration,
