@@ -239,4 +239,4 @@ def test_a_result_of_scores_is_not_judged_and_a_release_without_personas_not_run
     assert "a result of `scores`" in capsys.readouterr().err
     words = ["run", "--release", "heart@0.1.0", "--model", "offline:steady", "--workspace", str(tmp_path)]
     assert main(words) == 2
-    assert "no target_personas and probes, and no replay_items in heart@0.1.0" in capsys.readouterr().err
+    assert "responses needs target_personas and probes" in capsys.readouterr().err

@@ -18,14 +18,17 @@ calibrated on. A reply that is empty after three attempts is failed and missing,
 
 from __future__ import annotations
 
+import argparse
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluators.protocols import replay_candidates
-from evaluators.protocols.replay_prompts import SystemMessages
+from evaluators.protocols.plan import Plan
+from evaluators.protocols.replay_prompts import MODES, SystemMessages
+from evaluators.running import asking
 from evaluators.satisfaction.turn_fields import FIELDS, NUMBERS, RatedTurns, before, reply_of
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
@@ -36,7 +39,9 @@ from schemas.randomness import rng_for
 from schemas.tables import Row
 
 ORIGINAL = "original"
+NEEDS = ("replay_items", "conversations", "ratings")
 OFFLINE = (ORIGINAL, *replay_candidates.SUBJECTS)
+ARGUMENTS = ("mode", "selection", "split", "limit", "max_tokens")
 SELECTIONS = ("hard", "blind")
 SPLITS = ("test", "all")
 MAX_TOKENS = 1024
@@ -77,6 +82,57 @@ class Filled:
     reply: Reply
     text: str
     levels: Mapping[str, int] | None = None
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """Its own arguments."""
+    own = made.add_argument_group("replay", "for releases of rated conversations")
+    own.add_argument("--mode", choices=MODES, metavar="NAME", help=f"what is shown: {', '.join(MODES)} (default: raw)")
+    own.add_argument("--selection", choices=SELECTIONS, metavar="NAME", help="which turns: hard (default) or blind")
+    own.add_argument(
+        "--split", choices=SPLITS, metavar="NAME",
+        help="raters of offline:original: test (default), or all, those that train too",
+    )  # fmt: skip
+
+
+def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
+    """The run that the arguments ask for; ``offline`` names a candidate without a model."""
+    _demand_sensible(parsed, offline)
+    original, settings = offline == ORIGINAL, asking(parsed, subject=parsed.model)
+    options = Options(
+        parsed.mode or "raw", parsed.selection or "hard", parsed.split or "test", parsed.limit, parsed.seed
+    )
+    known, room = RatedTurns(release, parsed.seed), parsed.max_tokens or MAX_TOKENS
+    turns, shown = wanted(release, known, original, options), SystemMessages(known, options.mode)
+    return Plan(
+        unit="replies",
+        starts=chains(release, known, turns, offline or parsed.model, options, room),
+        settings=replace(settings, name="offline") if offline else settings,
+        tables=lambda filled: tables(known, turns, filled, settings, None if offline else parsed.model),
+        served=lambda filled: {one.reply.model for one in filled},
+        about={
+            "mode": None if offline else options.mode,
+            "selection": None if original else options.selection,
+            "split": options.split if original else None,
+            "prompt": None if offline else shown.prompt_id,
+            "prompt_digest": None if offline else shown.digest,
+            "max_tokens": None if offline else room,
+        },
+        named=(parsed.mode or "", parsed.selection or "", f"split-{parsed.split}" if parsed.split else ""),
+    )
+
+
+def _demand_sensible(parsed: argparse.Namespace, offline: str | None) -> None:
+    """Raises RequestError for an argument that changes nothing for this model."""
+    original = offline == ORIGINAL
+    refused = {
+        **(dict.fromkeys(("mode", "selection"), "recorded replies are of no mode and selection") if original else {}),
+        **({} if original else {"split": "candidates answer the replay items"}),
+        **({"mode": "offline candidates are shown nothing"} if offline else {}),
+    }
+    for name, why in refused.items():
+        if getattr(parsed, name) is not None:
+            raise RequestError(f"--{name} for {parsed.model}", expected=why, fix=f"Leave --{name} out")
 
 
 def wanted(release: Release, known: RatedTurns, original: bool, options: Options) -> list[Turn]:

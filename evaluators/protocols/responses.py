@@ -9,14 +9,17 @@ without text, so that declining shows in every denominator. "Spotting Out-of-Cha
 
 from __future__ import annotations
 
+import argparse
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.protocols import planted
+from evaluators.protocols.plan import Plan
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.protocols.sentences import split
+from evaluators.running import asking
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
 from models.prompts import Prompt, load
@@ -27,6 +30,7 @@ from schemas.tables import Row
 
 NEEDS = ("target_personas", "probes")
 OFFLINE = planted.SUBJECTS
+ARGUMENTS = ("samples", "limit", "max_tokens")
 MAX_TOKENS = 1024
 
 _GROUPS = ("persona", "dimension", "level", "task", "probe", "prompt", "run")
@@ -57,6 +61,31 @@ class Answer:
 
     reply: Reply
     levels: tuple[int | None, ...] | None = None
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """It has no arguments of its own."""
+
+
+def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
+    """The run that the arguments ask for; ``offline`` names a subject without a model."""
+    items = asked(release, parsed.samples, parsed.limit, parsed.seed)
+    settings = asking(parsed, subject=parsed.model)
+    room = parsed.max_tokens or MAX_TOKENS
+    file = None if offline else prompt()
+    return Plan(
+        unit="responses",
+        starts=chains(release, items, offline or parsed.model, parsed.seed, room),
+        settings=replace(settings, name="offline") if offline else settings,
+        tables=lambda answers: tables(items, answers, settings, parsed.model),
+        served=lambda answers: {answer.reply.model for answer in answers},
+        about={
+            "prompt": f"{file.id}@{file.version}" if file else None,
+            "prompt_digest": file.digest if file else None,
+            "max_tokens": None if offline else room,
+            "samples": parsed.samples,
+        },
+    )
 
 
 def prompt() -> Prompt:
