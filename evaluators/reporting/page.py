@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from evaluators.reporting import about, drill, plots, scored, sections
+from evaluators.reporting import about, drill, plots, satisfaction, scored, sections
 from evaluators.reporting.opening import opening
 from evaluators.reporting.parts import Report
 
@@ -53,6 +54,20 @@ def scored_page(report: scored.ScoredReport) -> str:
             "style": (_HERE / "page.css").read_text("utf-8"),
             "head": scored.head(report),
             "body": "\n".join(part for part in scored.sections(report) if part),
+            "data": "",
+            "script": (_HERE / "page.js").read_text("utf-8"),
+        }
+    )
+
+
+def satisfaction_page(result: Mapping[str, Any]) -> str:
+    """The whole page about judges of satisfaction."""
+    return _filled(
+        {
+            "title": escape(f"{result['release']['name']}: satisfaction"),
+            "style": (_HERE / "page.css").read_text("utf-8"),
+            "head": satisfaction.head(result),
+            "body": "\n".join(part for part in satisfaction.sections(result) if part),
             "data": "",
             "script": (_HERE / "page.js").read_text("utf-8"),
         }
