@@ -123,7 +123,8 @@ def _chains(
 def _judged(rubric: Rubric, name: str, row: Mapping[str, Any], offline: str | None, seed: int) -> Chain[Found]:
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
     known = {part.name: planted_in(row, part.name) for part in rubric.parts}
-    planted = {name: Planted(value) for name, (state, value) in known.items() if state is not None}
+    more = row.get("quality"), row.get("memory_mean")
+    planted = {name: Planted(value, *more) for name, (state, value) in known.items() if state is not None}
 
     def compose(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
         chance = rng_for(seed, "evaluators", f"judge.{offline or 'estimate'}", name)
@@ -219,6 +220,7 @@ def _write(
             **header["run"],
             "judges": list(judges),
             "judged": {"limit": parsed.limit, "seed": parsed.seed},
+            "shown": {metric.name: list(rubric.fields) for rubric in rubrics for metric in rubric.metrics},
         },
         "said": {
             "model": header["run"]["model"],

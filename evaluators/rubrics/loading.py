@@ -55,6 +55,9 @@ _AGGREGATION = {
     "series": str,
     "segments": list,
 }
+VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+"""A field of the item in the words of a rubric."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MEND = "Correct the rubric"
 _ROOM = 512
@@ -95,6 +98,13 @@ class Rubric:
     def name(self) -> str:
         """Id and version."""
         return f"{self.id}@{self.version}"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of an item that a judge is shown, those in the rubric's words too, once each."""
+        words = (self.instructions, *(text for part in self.parts for text in (part.asks, *part.levels.values())))
+        named = (name for text in words for name in VARIABLE.findall(text))
+        return tuple(dict.fromkeys((*named, *(field for field, _ in self.sees))))
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
