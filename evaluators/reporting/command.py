@@ -5,8 +5,9 @@
     python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out persturn.html
 
 A chapter a release and kind of result (choices, scores of judged texts, calibrated judges of satisfaction), with the
-sections that the results hold something for. Results on one benchmark must be of the same content: figures of different content are not comparable.
-Texts of choices come from the release itself, verified, found by the name in the results or given with ``--release``.
+sections that the results hold something for. Results on one benchmark must be of the same content: figures of
+different content are not comparable. Texts of choices come from the release itself, verified, found by the name in the
+results or given with ``--release``.
 """
 
 from __future__ import annotations
