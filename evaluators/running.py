@@ -94,8 +94,8 @@ def offline_name(model: str, known: tuple[str, ...], argument: str = "--model") 
 
 
 def asking(parsed: argparse.Namespace, **roles: str) -> BackendSettings:
-    """How models are asked; ``roles`` names the model of each role that is not offline."""
-    chosen = [f"{role}={name}" for role, name in roles.items() if name != "offline" and not name.startswith(OFFLINE)]
+    """How models are asked; ``roles`` names the model of each role; an offline one asks nobody."""
+    chosen = [f"{role}={'offline' if name.startswith(OFFLINE) else name}" for role, name in roles.items()]
     return BackendSettings(
         name="messages",
         roles=read_roles(None, parsed.roles, chosen),

@@ -3,6 +3,7 @@
     python -m evaluators run --release fidelity@0.1.0 --model NAME --samples 5 --max-cost 10
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
     python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
+    python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
 
 Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
 Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
@@ -21,6 +22,7 @@ from evaluators.protocols.plan import Plan
 from evaluators.running import add_model_arguments, add_release_arguments, default_out, offline_name, run_chains
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
+from evaluators.sessions import protocol as sessions
 from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
@@ -29,7 +31,7 @@ from schemas.errors import RequestError
 HELP = "ask what a benchmark asks, and write what the model says as rows"
 EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:slipping"
 
-PROTOCOLS: dict[str, ModuleType] = {"responses": responses}
+PROTOCOLS: dict[str, ModuleType] = {"responses": responses, "sessions": sessions}
 """Name -> module; ``plan`` says what a module must have."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-UnitName = Literal["sentence", "turn", "prefix", "dialogue", "session", "pair", "item"]
+UnitName = Literal["sentence", "message", "turn", "prefix", "dialogue", "session", "note", "pair", "item"]
 Kind = Literal["integers", "boolean", "labels", "pairwise"]
 Method = Literal["mean", "atomic"]
 State = Literal["scored", "not_applicable", "unscored", "refused", "failed"]

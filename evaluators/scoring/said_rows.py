@@ -47,7 +47,14 @@ class Said:
 
 def said_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
     """Rows with these columns, all of them text but for planted values, tokens and cost."""
-    return pl.DataFrame(list(rows), schema={name: _NOT_TEXT.get(name, pl.String()) for name in columns})
+    return pl.DataFrame(list(rows), schema={name: _kind(name) for name in columns})
+
+
+def _kind(column: str) -> pl.DataType:
+    """Planted values may be one a metric, as planted_<metric>."""
+    if column.startswith("planted_") and column != "planted_state":
+        return pl.Float64()
+    return _NOT_TEXT.get(column, pl.String())
 
 
 def write_said(path: Path, head: Mapping[str, Any], tables: Mapping[str, Said]) -> dict[str, Any]:
