@@ -23,6 +23,7 @@ from evaluators.running import add_model_arguments, add_release_arguments, defau
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
 from evaluators.sessions import protocol as sessions
+from evaluators.task_dialogues import protocol as task_dialogues
 from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
@@ -31,7 +32,11 @@ from schemas.errors import RequestError
 HELP = "ask what a benchmark asks, and write what the model says as rows"
 EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:slipping"
 
-PROTOCOLS: dict[str, ModuleType] = {"responses": responses, "sessions": sessions}
+PROTOCOLS: dict[str, ModuleType] = {
+    "responses": responses,
+    "sessions": sessions,
+    "task_dialogues": task_dialogues,
+}
 """Name -> module; ``plan`` says what a module must have."""
 
 
