@@ -37,6 +37,7 @@ from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.sources import Source, add_source, source
 from schemas.tables import Row, Table
+from schemas.workspace import Workspace
 
 if TYPE_CHECKING:
     from audits.patterns.criteria import Criterion
@@ -74,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(arguments: argparse.Namespace) -> int:
     from audits import audit, not_checked
+    from audits.audit_cache import AuditCache
     from audits.codes import select
     from audits.report import lines
 
@@ -83,7 +85,11 @@ def _command(arguments: argparse.Namespace) -> int:
     wanted = select(table, only, own)
     tables, findings = _read(arguments, table)
     rows, quiet = tables[table.name], arguments.quiet or arguments.json
-    findings = in_order([*findings, *audit(table, rows, tables, wanted, arguments.processes, own)])
+    space = _workspace(arguments)
+    cache = AuditCache.of(space, table.name, space.keys(table.name)) if space else None
+    findings = in_order([*findings, *audit(table, rows, tables, wanted, arguments.processes, own, cache)])
+    if space and cache and only is None:
+        cache.save(space, table.name, space.keys(table.name))
     skipped = not_checked(table, rows, tables, wanted)
     if arguments.across and "duplicate.semantic" in wanted:
         findings = in_order([*findings, *_across(table, rows, findings, arguments.processes)])
@@ -94,6 +100,8 @@ def _command(arguments: argparse.Namespace) -> int:
     if arguments.json:
         listed = [finding.as_dict() for finding in findings]
         print_json({"rows": len(rows), "counts": counts(findings), "findings": listed, "skipped": skipped})
+    for line in cache.lines if cache else ():
+        say(line, quiet=quiet)
     for line in lines(findings, rows, table):
         say(line, quiet=quiet)
     for line in skipped:
@@ -117,6 +125,13 @@ def _table(arguments: argparse.Namespace) -> Table:
             where, expected = f"table {table.name}", f"a table with the audit {needed}"
             raise RequestError(f"--{flag} is not for this table", where, expected=expected, fix="Leave it out")
     return table
+
+
+def _workspace(arguments: argparse.Namespace) -> Workspace | None:
+    """The workspace the rows are from; none where they are a user's or a release's."""
+    if arguments.rows is not None or arguments.release is not None:
+        return None
+    return Workspace(arguments.workspace or DEFAULT_WORKSPACE, benchmark(arguments.benchmark).spec)
 
 
 def _own_patterns(path: Path | None, table: Table) -> Mapping[str, Criterion]:

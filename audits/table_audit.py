@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from audits.audit_cache import AuditCache, Group
 from audits.subjects import Subject, subjects
 from schemas.derived import completed
 from schemas.findings import Finding, in_order
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Related = Mapping[str, Sequence[Row]]
 Own = Mapping[str, "Criterion"]
-Judge = Callable[[Sequence[Row], int], list[Finding]]
+Judge = Callable[[Related, Sequence[Row], int], list[Finding]]
 
 _CHUNK = 1_000
 
@@ -34,6 +35,7 @@ def audit_table(
     only: Collection[str] | None,
     processes: int,
     own: Own,
+    cache: AuditCache | None = None,
 ) -> list[Finding]:
     """As ``audits.audit``."""
     from audits.checks.row_format import absent_columns
@@ -44,8 +46,12 @@ def audit_table(
     chosen = audited(table)
     wanted = select(chosen, only, own)
     full = completed(chosen, rows)
-    judge = partial(_judge, chosen, related, wanted, own)
-    found = [finding for finding in _by_row(full, judge, processes) if finding.code in wanted]
+    run = partial(_run, full, partial(_judge, chosen, wanted, own), processes)
+    if cache is None or own:
+        by_row = list(chain.from_iterable(run([Group(range(len(full)), related)])))
+    else:
+        by_row = cache.findings(chosen, full, related, wanted, run)
+    found = [finding for finding in by_row if finding.code in wanted]
     read = subjects(chosen.record, chosen.key, full, 0)
     found = absent_columns(found, read, chosen.text)
     found = merged(found, read, stretches())
@@ -93,17 +99,24 @@ def _of_table(
             yield from module.coverage([each.row for each in read], related)
 
 
-def _by_row(rows: Sequence[Row], judge: Judge, processes: int) -> list[Finding]:
-    """What is found in each row by itself."""
+def _run(rows: Sequence[Row], judge: Judge, processes: int, groups: Sequence[Group]) -> list[list[Finding]]:
+    """What is found in the rows of each group by themselves."""
     from audits.processes import in_order as results
 
-    starts = range(0, len(rows), _CHUNK)
-    parts = [partial(judge, rows[start : start + _CHUNK], start) for start in starts]
-    return list(chain.from_iterable(results(parts, processes, prepare=partial(judge, [], 0))))
+    parts, owner = [], []
+    for number, group in enumerate(groups):
+        for start in range(0, len(group.places), _CHUNK):
+            places = group.places[start : start + _CHUNK]
+            parts.append(partial(judge, group.related, [rows[place] for place in places], places[0]))
+            owner.append(number)
+    found: list[list[Finding]] = [[] for _ in groups]
+    for number, more in zip(owner, results(parts, processes, prepare=partial(judge, {}, [], 0)), strict=True):
+        found[number] += more
+    return found
 
 
 def _judge(
-    table: Table, related: Related, wanted: frozenset[str], own: Own, rows: Sequence[Row], first: int
+    table: Table, wanted: frozenset[str], own: Own, related: Related, rows: Sequence[Row], first: int
 ) -> list[Finding]:
     from audits.checks import pattern_criteria, row_format
     from audits.tables import of_record

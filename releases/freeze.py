@@ -226,6 +226,8 @@ def run(args: argparse.Namespace) -> int:
     with workspace.lock():
         say(f"checking {workspace.folder}", quiet=args.quiet)
         outcome = gate.check(workspace, allowances)
+        for line in outcome.notes:
+            say(line, quiet=args.quiet)
         if outcome.open:
             return _refuse(args, name, outcome.open)
         say(f"writing {plan.folder}", quiet=args.quiet)

@@ -3,7 +3,8 @@
 An error may be let pass by name and with a reason, which the manifest and the card then carry. What
 breaks a record schema, and a table that is missing, is never let pass: such rows cannot be stored.
 Rows are read as a stream, and audits take one working file at a time, side by side in processes: the
-windows in which audits compare rows never reach past a file.
+windows in which audits compare rows never reach past a file. A row that was audited before, when it was
+built or in an earlier freeze, is not audited again (``audits.audit_cache``).
 """
 
 from __future__ import annotations
@@ -49,19 +50,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Audited:
-    """The outcome of auditing a part."""
+    """The outcome of auditing a part; ``notes`` are lines for people."""
 
     rows: int
     findings: list[Finding]
     figures: list[dict[str, Any]]
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was checked, as the manifest records it, and the errors that nobody let pass."""
+    """What was checked, as the manifest records it, the errors that nobody let pass, and lines for people."""
 
     checks: dict[str, Any]
     open: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
 
 
 def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes: int | None = None) -> Outcome:
@@ -77,13 +80,15 @@ def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes:
     with _workers(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)) as started:
         audited = started(workspace, parts)
         validators, found = _validate(workspace)
-        audits, more = _gathered(audited, parts, workspace.benchmark)
+        outcomes = list(audited)
+    audits, more = _gathered(outcomes, parts, workspace.benchmark)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     passed = {allowance.code for allowance in allowances}
     allowed = [_allowed(allowance, counts(errors), workspace) for allowance in allowances]
     unaudited = [name for name in _present(workspace) if name not in audits and name not in _asked(workspace)]
     checks = {"validators": validators, "audits": audits, "unaudited": unaudited, "allowed": allowed}
-    return Outcome(checks, tuple(in_order(finding for finding in errors if finding.code not in passed)))
+    notes = tuple(line for outcome in outcomes for line in outcome.notes)
+    return Outcome(checks, tuple(in_order(finding for finding in errors if finding.code not in passed)), notes)
 
 
 def _allowed(allowance: Allowance, errors: Mapping[str, int], workspace: Workspace) -> dict[str, Any]:
@@ -141,9 +146,13 @@ def _audit(root: Path, spec: str, part: Part) -> Audited:
     if not part.key:
         return _audit_questions(workspace)
     from audits import audit
+    from audits.audit_cache import AuditCache
 
     rows, table = list(workspace.rows(part.table, part.key)), workspace.benchmark.table(part.table)
-    return Audited(len(rows), audit(table, rows, _related(workspace, part.table, part.key)), [])
+    cache = AuditCache.of(workspace, part.table, [part.key])
+    found = audit(table, rows, _related(workspace, part.table, part.key), cache=cache)
+    cache.save(workspace, part.table, [part.key])
+    return Audited(len(rows), found, [], cache.lines)
 
 
 def _audit_questions(workspace: Workspace) -> Audited:
@@ -155,7 +164,7 @@ def _audit_questions(workspace: Workspace) -> Audited:
 
 
 def _gathered(
-    audited: Iterator[Audited], parts: list[Part], benchmark: Benchmark
+    audited: Sequence[Audited], parts: list[Part], benchmark: Benchmark
 ) -> tuple[dict[str, Any], list[Finding]]:
     """The outcomes of the parts by table, as the manifest records them, and all findings."""
     from audits.codes import codes

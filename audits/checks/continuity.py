@@ -85,7 +85,7 @@ def audit(subject: Subject, age: int | None, known: Mapping[str, Ledger], quoted
         return
     refs = subject.row.get("ledger_refs")
     listed = [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
-    yield from _references(subject, age, listed, ledger, known)
+    yield from _references(subject, age, listed, ledger)
     seen: set[tuple[str, str]] = set()
     for field in FIELDS:
         for name, span in mentions(ledger, subject.text(field)):
@@ -119,14 +119,11 @@ def _surely_a_name(text: str, start: int) -> bool:
     return bool(before) and before[-1] not in ".!?\u2026:\n" and not _CALENDAR.search(text[max(0, start - 12) : start])
 
 
-def _references(
-    subject: Subject, age: int, listed: Sequence[str], ledger: Ledger, known: Mapping[str, Ledger]
-) -> Iterator[Finding]:
+def _references(subject: Subject, age: int, listed: Sequence[str], ledger: Ledger) -> Iterator[Finding]:
     for ref in listed:
         fact = ledger.facts.get(ref)
         if fact is None:
-            foreign = any(ref in other.facts for other in known.values())
-            message = "the fact is another character's" if foreign else "the ledger has no such fact"
+            message = "the character's ledger has no such fact"
             yield at_row(subject, "continuity.unknown", "error", message, "ledger_refs", ref, _RULE)
         elif age < fact["from_age"]:
             message = f"{_called(fact)} begins at {fact['from_age']}, the memory is of {age}"

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audits.audit_cache import write_entries
 from builders import personas
 from builders.life import ledgers
 from builders.memories.overview import Figures, Written
@@ -148,6 +149,7 @@ def assemble(space: Workspace, task: Task) -> tuple[Written, Unresolved]:
     rows = [*task.own, *(row for part in parts for row in part.rows)]
     rows.sort(key=lambda row: (row["age"], row["id"]))
     write_tracked(space, "memories", rows, task.who)
+    write_entries(space, "memories", task.who, {name: entry for part in parts for name, entry in part.audits.items()})
     written = Written(
         character=task.character,
         figures=Figures.of(rows),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from audits.audit_cache import AuditCache, Entries
 from builders.memories.briefing import Briefing, memory_prompt
 from builders.memories.delimited import FIELDS, Blocks, parse, without_last
 from builders.memories.plan import MemoryPlan
@@ -83,13 +84,17 @@ class Window:
 
 @dataclass(frozen=True)
 class Part:
-    """A finished window: its rows, the defects found and repaired, what stays open, and what never came."""
+    """A finished window: its rows, the defects found and repaired, what stays open, and what never came.
+
+    ``audits`` are the entries of its rows in the cache of audits.
+    """
 
     rows: list[Row]
     found: Mapping[str, int]
     repaired: Mapping[str, int]
     open: list[Finding]
     failures: list[Failure]
+    audits: Entries
 
 
 def read_part(window: Window) -> Part | None:
@@ -105,6 +110,7 @@ def read_part(window: Window) -> Part | None:
             kept["repaired"],
             [Finding.from_dict(item) for item in kept["open"]],
             [Failure(**item) for item in kept["failures"]],
+            kept["audits"],
         )
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
         return None
@@ -138,18 +144,21 @@ def _write(state: WindowState) -> Chain[int]:
         lambda *asked: state.writer.rewrite(*asked),
     )
     repaired = yield from repair_rows(list(pieces.values()), tools)
-    _save(window, repaired, failures)
+    _save(state, repaired, failures)
     return len(repaired.rows)
 
 
-def _save(window: Window, repaired: Repaired, failures: Sequence[Failure]) -> None:
+def _save(state: WindowState, repaired: Repaired, failures: Sequence[Failure]) -> None:
+    window = state.window
+    rows = [sanitised(row, window.character["label"]) for row in repaired.rows]
     part = {
         "digest": window.digest,
         "found": dict(sorted(repaired.found.items())),
         "repaired": dict(sorted(repaired.repaired.items())),
         "open": [finding.as_dict() for finding in repaired.open],
         "failures": [asdict(failure) for failure in failures],
-        "rows": [sanitised(row, window.character["label"]) for row in repaired.rows],
+        "rows": rows,
+        "audits": state.audited(rows),
     }
     write_whole(window.file, [orjson.dumps(part)])
 
@@ -168,6 +177,7 @@ class WindowState:
         self.briefing = Briefing(window.character, window.ledger, window.stage)
         self._facts = {fact["fact_id"]: fact for fact in window.ledger}
         self._contexts = [*(row["context"] for row in window.kept), *contexts]
+        self._cache = AuditCache()
 
     @property
     def writer(self) -> Writer:
@@ -262,7 +272,13 @@ class WindowState:
 
         related = {"ledgers": self.window.ledger, "characters": [self.window.character]}
         alone = [code for code in codes("memories") if code.split(".")[0] != _COMPARED]
-        return audit("memories", rows, related=related, only=alone)
+        return audit("memories", rows, related=related, only=alone, cache=self._cache)
+
+    def audited(self, rows: Sequence[Row]) -> Entries:
+        """What the audits say of each of the finished rows, for who audits them next."""
+        self._cache.used.clear()
+        self.judge(rows)
+        return self._cache.used_by(self.window.character["character_id"])
 
     def compare(self, rows: Sequence[Row]) -> list[Finding]:
         """The findings of rows beside one another and beside those the stage has already."""

@@ -4,6 +4,7 @@
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
     python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
     python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
+    python -m evaluators run --release persturn@1.0.0 --model NAME --mode memory
 
 Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
 Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
@@ -17,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evaluators.protocols import responses
+from evaluators.protocols import replay, responses
 from evaluators.protocols.plan import Plan
 from evaluators.running import add_model_arguments, add_release_arguments, default_out, offline_name, run_chains
 from evaluators.scoring.results import head
@@ -35,6 +36,7 @@ EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:sli
 PROTOCOLS: dict[str, ModuleType] = {
     "responses": responses,
     "sessions": sessions,
+    "replay": replay,
     "task_dialogues": task_dialogues,
 }
 """Name -> module; ``plan`` says what a module must have."""

@@ -120,7 +120,7 @@ def _chains(
 
 def _judged(rubric: Rubric, name: str, row: Mapping[str, Any], offline: str | None, seed: int) -> Chain[Found]:
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
-    key = Planted(row["planted"]) if row.get("planted_state") else None
+    key = Planted(row["planted"], row.get("quality"), row.get("memory_mean")) if row.get("planted_state") else None
     planted = {part.name: key for part in rubric.parts if key is not None}
 
     def compose(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -216,6 +216,7 @@ def _write(
             **header["run"],
             "judges": list(judges),
             "judged": {"limit": parsed.limit, "seed": parsed.seed},
+            "shown": {metric.name: list(rubric.fields) for rubric in rubrics for metric in rubric.metrics},
         },
         "said": {
             "model": header["run"]["model"],

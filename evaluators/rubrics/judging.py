@@ -6,12 +6,11 @@ is replaced by the item's field of that name, for example the poles of the dimen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluators.rubrics.loading import Part, Rubric
+from evaluators.rubrics.loading import VARIABLE, Part, Rubric
 from evaluators.rubrics.verdicts import NA, Verdict, read_reply, say_value
 from evaluators.scoring.score_figures import POSITION
 from models.prompts import load
@@ -19,7 +18,6 @@ from models.request import Chain, Reply, Request
 from schemas.errors import RequestError
 
 _PROMPT = Path(__file__).parent / "judge.md"
-_VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
 Fields = Mapping[str, str]
 Compose = Callable[[Rubric, Fields], dict[str, Any]]
@@ -134,7 +132,7 @@ def _form(rubric: Rubric) -> str:
 
 
 def _fill(text: str, fields: Fields, rubric: Rubric) -> str:
-    return _VARIABLE.sub(lambda found: _field(fields, found[1], rubric), text)
+    return VARIABLE.sub(lambda found: _field(fields, found[1], rubric), text)
 
 
 def _field(fields: Fields, name: str, rubric: Rubric) -> str:

@@ -44,6 +44,9 @@ _SEES = {"field": str, "heading": str}
 _SCORE = {"name": str, "asks": str, "levels": dict, "aliases": list, "not_applicable": str}
 _WORDS = {"gold": str, "answer": str}
 _AGGREGATION = {"method": str, "within": list, "clusters": list, "by": list, "sets": list, "target": str}
+VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+"""A field of the item in the words of a rubric."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MEND = "Correct the rubric"
 _ROOM = 512
@@ -84,6 +87,13 @@ class Rubric:
     def name(self) -> str:
         """Id and version."""
         return f"{self.id}@{self.version}"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of an item that a judge is shown, those in the rubric's words too, once each."""
+        words = (self.instructions, *(text for part in self.parts for text in (part.asks, *part.levels.values())))
+        named = (name for text in words for name in VARIABLE.findall(text))
+        return tuple(dict.fromkeys((*named, *(field for field, _ in self.sees))))
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -47,7 +47,7 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
     metric = next(iter(firsts.values()))
     shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
-    return _ranks(units, f"{shown}, {min(common)}", seed)
+    return ranks_of(units, f"{shown}, {min(common)}", seed)
 
 
 def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[Ranked]:
@@ -61,10 +61,11 @@ def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[
         for name, result in results.items()
     }
     setting = next(iter(results.values()))["run"]["setting"]
-    return _ranks(units, f"accuracy, {setting}", seed)
+    return ranks_of(units, f"accuracy, {setting}", seed)
 
 
-def _ranks(units: Mapping[str, pl.DataFrame], shown: str, seed: int) -> list[Ranked]:
+def ranks_of(units: Mapping[str, pl.DataFrame], shown: str, seed: int) -> list[Ranked]:
+    """Runs by the mean of their ``value``, highest first, from frames of ``unit``, ``cluster`` and ``value``."""
     values = {name: float(own["value"].mean()) for name, own in units.items() if len(own)}  # type: ignore[arg-type]
     order = sorted(values, key=lambda name: (-values[name], name))
     sign = {(one, two): _sign(units[one], units[two], seed) for one in order for two in order if one < two}

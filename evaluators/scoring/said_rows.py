@@ -6,7 +6,7 @@
 
 Judges read these rows and never change them. A row has an ``item`` (its id), its groups, the fields that a rubric may
 show, and ``state`` (said, refused, truncated, failed) with ``reason``; ``planted`` and ``planted_state`` where an
-offline subject wrote it.
+offline subject wrote it. Numbers beside the fields, which no prompt can hold, are for offline judges.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ STATES = ("said", "refused", "truncated", "failed")
 
 _NOT_TEXT: Mapping[str, pl.DataType] = {
     "planted": pl.Float64(),
+    "quality": pl.Float64(),
+    "memory_mean": pl.Float64(),
     "input_tokens": pl.Int64(),
     "output_tokens": pl.Int64(),
     "cost": pl.Float64(),
