@@ -21,6 +21,8 @@ UNITS: tuple[UnitName, ...] = get_args(UnitName)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 METHODS: tuple[Method, ...] = get_args(Method)
 STATES: tuple[State, ...] = get_args(State)
+LISTS = ("within", "clusters", "by", "sets", "only", "segments")
+"""The settings of an aggregation that are lists."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ class Aggregation:
     ``mean``: a mean over ``within``, from the finest group to the coarsest, then over the coarsest. ``atomic``: persona
     fidelity (``fidelity``): sentences within responses within runs within sets, against the level in the
     group ``target``. ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures are broken
-    down by. All are names of groups of the score rows; ``item`` is the item itself.
+    down by. All are names of groups of the score rows; ``item`` is the item itself. ``only`` is a group and the value
+    that items need to count: the others are counted and left out. ``series`` is the group in whose order scores are a
+    series with a trend, over all of it and between ``segments``, places from 1.
     """
 
     method: Method = "mean"
@@ -70,11 +74,15 @@ class Aggregation:
     by: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     target: str | None = None
+    only: tuple[str, ...] = ()
+    series: str | None = None
+    segments: tuple[int, ...] = ()
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Every group that is named, once."""
-        named = (*self.within, *self.clusters, *self.by, *self.sets, *((self.target,) if self.target else ()))
+        named = (*self.within, *self.clusters, *self.by, *self.sets, *self.only[:1])
+        named = (*named, *(one for one in (self.target, self.series) if one))
         return tuple(dict.fromkeys(name for name in named if name != "item"))
 
 
@@ -98,8 +106,8 @@ def metric_of(value: Mapping[str, Any]) -> Metric:
     """A metric from a header. Raises TypeError or KeyError for one that is malformed."""
     scale, aggregation = dict(value["scale"]), dict(value["aggregation"])
     scale["labels"] = tuple(scale["labels"])
-    for name in ("within", "clusters", "by", "sets"):
-        aggregation[name] = tuple(aggregation[name])
+    for name in LISTS:
+        aggregation[name] = tuple(aggregation.get(name, ()))
     return Metric(**{**value, "scale": Scale(**scale), "aggregation": Aggregation(**aggregation)})
 
 
