@@ -128,9 +128,7 @@ def _trends(curve: Sequence[Estimate], drawn: Floats, segments: Sequence[int], p
         found = trend(values, first, last)
         value = float("nan") if found.slope is None else found.slope
         slope = estimate(value, slopes(drawn[:, first - 1 : last]), people)
-        made.append(
-            {"first": first, "last": last, "slope": asdict(slope), "scaled": found.scaled, "fit": found.fit}
-        )
+        made.append({"first": first, "last": last, "slope": asdict(slope), "scaled": found.scaled, "fit": found.fit})
     return made
 
 

@@ -19,7 +19,7 @@ from evaluators.running import OFFLINE as PREFIX
 from evaluators.scoring.dialogue_rows import Planted
 from evaluators.subjects.tasks.script import BEHAVIOURS
 from evaluators.subjects.tasks.slots import menus
-from evaluators.subjects.tasks.truth import planted_scores
+from evaluators.subjects.tasks.truth import personalization, planted_of_user, planted_scores
 from evaluators.subjects.tasks.users import USERS
 from evaluators.task_dialogues.known import Scene, fields
 from evaluators.task_dialogues.speakers import (
@@ -151,8 +151,15 @@ def scenes(release: Release, users: int | None, seed: int) -> Iterator[Scene]:
 def _talk(scene: Scene, casting: Casting, max_turns: int | None) -> Talk:
     def planted(found: Dialogue) -> Planted:
         plan = script(scene, casting)
-        said = sum(turn.role == "subject" for turn in found.turns)
-        return Planted(dialogue=planted_scores(plan, said))
+        replies = [turn for turn in found.turns if turn.role == "subject"]
+        so_far = {
+            (turn.session, turn.number): {
+                "personalization_so_far": personalization(plan.moves[:place], len(plan.slots))
+            }
+            for place, turn in enumerate(replies, 1)
+        }
+        of_user = planted_of_user(casting.user) if casting.user else {}
+        return Planted(turns=so_far, dialogue={**planted_scores(plan, len(replies)), **of_user})
 
     return Talk(
         id=scene.id,
