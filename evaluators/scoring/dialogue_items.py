@@ -3,7 +3,7 @@
     turn       one exchange: ``history`` (all that was said before), ``message`` (what others said), ``reply``
     prefix     the dialogue up to and with a reply: ``transcript``
     session    one session: ``transcript``
-    dialogue   the whole: ``transcript``
+    dialogue   the whole: ``transcript``, and the ``first_message`` by itself
 
 Each has the groups of its dialogue, and the texts of its dialogue and session that the benchmark wrote down for judges
 (profile, agenda, task). An exchange whose reply did not come is an item in the state of that reply, without text.
@@ -20,6 +20,8 @@ from evaluators.scoring.metrics import UnitName
 from evaluators.scoring.said_rows import Said, read_said, said_frame
 
 SUBJECT = "subject"
+NOTHING = "(nothing was said)"
+"""What stands for the words of a dialogue that was over before anybody spoke."""
 
 Row = Mapping[str, Any]
 
@@ -37,7 +39,11 @@ def read_items(path: Path, header: Mapping[str, Any], unit: UnitName) -> Said:
     if "session" in units:
         sessions = {row["item"]: row for row in read_said(path, header, "session")[1].rows.rows(named=True)}
     groups = (*talks.groups, *_GROUPS[unit])
-    rows = []
+    rows: list[dict[str, Any]] = []
+    if unit == "dialogue":
+        silent = about.keys() - set(messages.rows["dialogue"])
+        whole = {"transcript": NOTHING, "first_message": NOTHING}
+        rows += [{**_shared(unit, about[name], {}), **_state(about[name], name), **whole} for name in sorted(silent)]
     ordered = messages.rows.sort("dialogue", "item").rows(named=True)
     for name, own in groupby(ordered, key=lambda row: row["dialogue"]):
         for made in _MAKERS[unit](list(own)):
@@ -114,7 +120,8 @@ def _prefixes(rows: list[Row]) -> Iterator[dict[str, Any]]:
         if row["role"] == SUBJECT:
             number += 1
             made = {**_state(row, f"/{number:03}"), "prefix": f"{number:03}", "session": row["session"]}
-            yield {**made, "transcript": as_text(seen)}
+            planted = {name: value for name, value in row.items() if name.startswith("planted")}
+            yield {**made, "transcript": as_text(seen), **planted}
 
 
 def _sessions(rows: list[Row]) -> Iterator[dict[str, Any]]:
@@ -123,7 +130,8 @@ def _sessions(rows: list[Row]) -> Iterator[dict[str, Any]]:
 
 
 def _dialogues(rows: list[Row]) -> Iterator[dict[str, Any]]:
-    yield _whole(rows, "")
+    first = next((row["text"] for row in rows if row["text"]), NOTHING)
+    yield {**_whole(rows, ""), "first_message": first}
 
 
 def _whole(rows: list[Row], item: str) -> dict[str, Any]:
