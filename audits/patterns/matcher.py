@@ -1,22 +1,28 @@
-"""Find the patterns of a criterion in a text: plain ``re``, a sentence at a time.
+"""Find the patterns of criteria in a text: plain ``re``, a sentence at a time, where a word that it needs stands.
 
-Patterns of a code that the linear model knows are only looked for in sentences that the model does not rule out
-(``Settings.gate``), which are few: so hundreds of expressions cost little, and none is compiled that is not needed.
-Windows are bounded (``Passage.windows``), so that bait for backtracking has nothing to work on and time is linear in
-the length of a text. Spans are handed back in the original text.
+One pass over a text finds the words of which expressions need one (``audits.patterns.needed_words``), and an expression
+is only tried on the sentences that have one of its words: so hundreds of expressions cost little, and none is compiled
+that is not needed. What is found of a code that the linear model knows only counts in sentences that the model does
+not rule out (``Settings.gate``). Windows are bounded (``Passage.windows``), so that bait for backtracking has nothing
+to work on and time is linear in the length of a text. Spans are handed back in the original text.
 
 HEART-BENCH appendix B.4 (criteria 1, 2 and 6) and our own; ``python -m audits`` runs it.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Iterator
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from audits.patterns.criteria import Criterion, Pattern
+import ahocorasick_rs
+
+from audits.patterns.criteria import Criterion, Expression, Pattern, criteria
+from audits.text.linear_model import model
 from audits.text.names import given_names
-from audits.text.passage import Passage
+from audits.text.passage import Passage, Window
 from audits.text.quotations import Span
 
 
@@ -29,34 +35,109 @@ class Match(NamedTuple):
     name: str
 
 
+Try = tuple[int, int, Pattern, Expression]
+"""Where a word stands in the folded text, and an expression that is worth trying there."""
+
+
+class Found(NamedTuple):
+    """What a pattern finds in a window: a span of the original text."""
+
+    window: Window
+    pattern: Pattern
+    span: Span
+
+
+class Finder:
+    """The expressions of several criteria, and an automaton of the words that they need."""
+
+    def __init__(self, several: Sequence[Criterion]) -> None:
+        owners: dict[str, list[tuple[int, Pattern, Expression]]] = {}
+        self._numbers = {criterion: number for number, criterion in enumerate(several)}
+        self._everywhere: list[list[tuple[Pattern, Expression]]] = [[] for _ in several]
+        for number, criterion in enumerate(several):
+            for pattern, expression in ((p, expression) for p in criterion.patterns for expression in p.expressions):
+                for word in expression.words or ():
+                    owners.setdefault(word, []).append((number, pattern, expression))
+                if expression.words is None:
+                    self._everywhere[number].append((pattern, expression))
+        self._owners = list(owners.values())
+        self._automaton = ahocorasick_rs.AhoCorasick(list(owners)) if owners else None
+
+    def found(self, criterion: Criterion, passage: Passage, windows: Sequence[Window]) -> Iterator[Found]:
+        """What is found in some windows of a text, one after another in no order."""
+        number = self._numbers[criterion]
+        for pattern, expression in self._everywhere[number]:
+            for window in windows:
+                yield from _found(pattern, expression, passage, window)
+        starts = [window[0] for window in windows]
+        done: set[tuple[int, Expression]] = set()
+        for start, end, pattern, expression in self._tries(passage)[number] if windows else ():
+            after = bisect_right(starts, start)
+            for place in range(max(after - 2, 0), after):  # windows overlap at most in pairs
+                if end <= windows[place][1] and (place, expression) not in done:
+                    done.add((place, expression))
+                    yield from _found(pattern, expression, passage, windows[place])
+
+    def may_find(self, criterion: Criterion, passage: Passage) -> bool:
+        """Whether anything of a criterion may stand in a text."""
+        number = self._numbers[criterion]
+        return bool(self._everywhere[number] or self._tries(passage)[number])
+
+    def _tries(self, passage: Passage) -> Sequence[Sequence[Try]]:
+        known: Sequence[Sequence[Try]] | None = passage.scans.get(self)
+        if known is None:
+            found: list[list[Try]] = [[] for _ in self._numbers]
+            if self._automaton is not None:
+                for word, start, end in self._automaton.find_matches_as_indexes(passage.folded.text, overlapping=True):
+                    for number, pattern, expression in self._owners[word]:
+                        found[number].append((start, end, pattern, expression))
+            passage.scans[self] = known = found
+        return known
+
+
 def matches(criterion: Criterion, passage: Passage) -> list[Match]:
     """What the patterns of a criterion find in a text, in order; of what overlaps the first and longest."""
-    if not passage.text:
+    finder = _finder_of(criterion)
+    if not passage.text or not finder.may_find(criterion, passage):
         return []
-    windows = list(passage.windows(criterion.code))
-    found: list[Match] = []
-    for pattern in criterion.patterns if windows else ():
-        if not pattern.words or any(word in passage.folded.text for word in pattern.words):
-            found += _apart([Match(*span, criterion.code, pattern.name) for span in _spans(pattern, passage, windows)])
-    return sorted(found)
+    code, known = criterion.code, criterion.code in model().settings
+    windows = passage.windows if known else passage.long_windows
+    if known and passage.is_weighed:
+        possible = passage.possible(code)
+        windows = [window for window in windows if possible[window[2]]]
+    found: dict[Pattern, list[Match]] = {}
+    for window, pattern, span in finder.found(criterion, passage, windows):
+        if not known or passage.possible(code)[window[2]]:
+            found.setdefault(pattern, []).append(Match(*span, code, pattern.name))
+    return sorted(match for several in found.values() for match in _apart(several))
 
 
-def first_spans(criterion: Criterion, passage: Passage, stretch: Span) -> Iterator[Span]:
-    """What the patterns of a criterion find in a stretch of a text, one after another, for who needs but a few."""
-    windows = list(passage.stretches([stretch]))
-    for pattern in criterion.patterns:
-        yield from _spans(pattern, passage, windows)
+def first_spans(criterion: Criterion, passage: Passage, least: int) -> Iterator[Span]:
+    """What is found in sentences that end behind a place, whatever the model says, for who needs but a few."""
+    windows = [window for window in passage.windows if passage.stretches[window[2]][1] > least]
+    return (found.span for found in _finder_of(criterion).found(criterion, passage, windows))
 
 
-def _spans(pattern: Pattern, passage: Passage, windows: Collection[Span]) -> Iterator[Span]:
-    text = passage.folded.text
-    for start, end in windows:
-        for expression in pattern.compiled:
-            for found in expression.finditer(text, start, end):
-                span = passage.original(*_pointed_at(found))
-                counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
-                if counts and not _excused(pattern, found, start, end):
-                    yield span
+@functools.lru_cache(maxsize=64)
+def _finder_of(criterion: Criterion) -> Finder:
+    """That of all criteria of a table and kind, so that a text is passed over once; of a user's criterion its own."""
+    if criteria().get(criterion.code) is not criterion:
+        return Finder((criterion,))
+    return _finder(criterion.table, criterion.at_least is None)
+
+
+@functools.cache
+def _finder(table: str, faults: bool) -> Finder:
+    return Finder([c for c in criteria().values() if c.table == table and (c.at_least is None) == faults])
+
+
+def _found(pattern: Pattern, expression: Expression, passage: Passage, window: Window) -> Iterator[Found]:
+    start, end, _ = window
+    for found in expression.compiled.finditer(passage.folded.text, start, end):
+        span = passage.original(*_pointed_at(found))
+        counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
+        if counts and not _excused(pattern, found, start, end):
+            yield Found(window, pattern, span)
 
 
 def _pointed_at(found: re.Match[str]) -> Span:
