@@ -24,7 +24,7 @@ Related = Mapping[str, Sequence[Row]]
 Own = Mapping[str, "Criterion"]
 Judge = Callable[[Sequence[Row], int], list[Finding]]
 
-_CHUNK = 250
+_CHUNK = 1_000
 
 
 def audit_table(

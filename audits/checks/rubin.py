@@ -120,7 +120,7 @@ def signs(criterion: Criterion, passage: Passage) -> int:
     """How many signs of a dimension a text shows, counted up to the number needed.
 
     A sentence by itself may show one to the model. In running text, where among many sentences one always reads a
-    little like a sign, only patterns count.
+    little like a sign, only patterns count. Where one sign is enough, it is looked for in the likeliest sentences first.
     """
     needed, least = criterion.at_least or 1, int(criterion.from_share * len(passage.text))
     if not passage.running:
@@ -132,7 +132,7 @@ def signs(criterion: Criterion, passage: Passage) -> int:
         alone = [match for match in matched if not any(start <= match.start < end for start, end in likely)]
         return min(max(shown + len(alone), len(matched)), needed)
     found: list[Span] = []
-    for first, last in first_spans(criterion, passage, least):
+    for first, last in first_spans(criterion, passage, least, likeliest=needed == 1):
         if first >= least and all(last <= low or first >= high for low, high in found):
             found.append((first, last))
         if len(found) >= needed:

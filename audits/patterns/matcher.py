@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -22,7 +22,7 @@ import ahocorasick_rs
 from audits.patterns.criteria import Criterion, Expression, Pattern, criteria
 from audits.text.linear_model import model
 from audits.text.names import given_names
-from audits.text.passage import Passage, Window
+from audits.text.passage import OVERLAP, Passage, Window
 from audits.text.quotations import Span
 
 
@@ -35,8 +35,8 @@ class Match(NamedTuple):
     name: str
 
 
-Try = tuple[int, int, Pattern, Expression]
-"""Where a word stands in the folded text, and an expression that is worth trying there."""
+Hit = tuple[int, int, int]
+"""The number of a word, and where it begins and ends in the folded text."""
 
 
 class Found(NamedTuple):
@@ -51,46 +51,49 @@ class Finder:
     """The expressions of several criteria, and an automaton of the words that they need."""
 
     def __init__(self, several: Sequence[Criterion]) -> None:
-        owners: dict[str, list[tuple[int, Pattern, Expression]]] = {}
-        self._numbers = {criterion: number for number, criterion in enumerate(several)}
-        self._everywhere: list[list[tuple[Pattern, Expression]]] = [[] for _ in several]
-        for number, criterion in enumerate(several):
-            for pattern, expression in ((p, expression) for p in criterion.patterns for expression in p.expressions):
+        self._everywhere: dict[Criterion, list[tuple[Pattern, Expression]]] = {criterion: [] for criterion in several}
+        self._by_word: dict[Criterion, dict[int, list[tuple[Pattern, Expression]]]] = {c: {} for c in several}
+        numbers: dict[str, int] = {}
+        for criterion, pattern in ((criterion, pattern) for criterion in several for pattern in criterion.patterns):
+            for expression in pattern.expressions:
                 for word in expression.words or ():
-                    owners.setdefault(word, []).append((number, pattern, expression))
+                    number = numbers.setdefault(word, len(numbers))
+                    self._by_word[criterion].setdefault(number, []).append((pattern, expression))
                 if expression.words is None:
-                    self._everywhere[number].append((pattern, expression))
-        self._owners = list(owners.values())
-        self._automaton = ahocorasick_rs.AhoCorasick(list(owners)) if owners else None
+                    self._everywhere[criterion].append((pattern, expression))
+        self._criteria = [[c for c in several if number in self._by_word[c]] for number in range(len(numbers))]
+        self._automaton = ahocorasick_rs.AhoCorasick(list(numbers)) if numbers else None
 
-    def found(self, criterion: Criterion, passage: Passage, windows: Sequence[Window]) -> Iterator[Found]:
-        """What is found in some windows of a text, one after another in no order."""
-        number = self._numbers[criterion]
-        for pattern, expression in self._everywhere[number]:
-            for window in windows:
-                yield from _found(pattern, expression, passage, window)
-        starts = [window[0] for window in windows]
-        done: set[tuple[int, Expression]] = set()
-        for start, end, pattern, expression in self._tries(passage)[number] if windows else ():
-            after = bisect_right(starts, start)
-            for place in range(max(after - 2, 0), after):  # windows overlap at most in pairs
-                if end <= windows[place][1] and (place, expression) not in done:
-                    done.add((place, expression))
-                    yield from _found(pattern, expression, passage, windows[place])
+    def found(
+        self, criterion: Criterion, passage: Passage, windows: Sequence[Window], order: Sequence[int] | None = None
+    ) -> Iterator[Found]:
+        """What is found in some windows of a text, one after another; ``order`` says which to look in first."""
+        hits = _by_window(self._hits(passage)[criterion], windows)
+        everywhere, by_word = self._everywhere[criterion], self._by_word[criterion]
+        for place in range(len(windows)) if order is None else order:
+            window = windows[place]
+            tried = [(window, each) for each in everywhere]
+            if window[1] - window[0] <= 2 * OVERLAP:
+                worth = dict.fromkeys(each for word, _, _ in hits[place] for each in by_word[word])
+                tried += [(window, each) for each in worth]
+            else:
+                tried += [(_near(hit, window), each) for hit in hits[place] for each in by_word[hit[0]]]
+            for where, (pattern, expression) in tried:
+                yield from _found(pattern, expression, passage, where)
 
     def may_find(self, criterion: Criterion, passage: Passage) -> bool:
         """Whether anything of a criterion may stand in a text."""
-        number = self._numbers[criterion]
-        return bool(self._everywhere[number] or self._tries(passage)[number])
+        return bool(self._everywhere[criterion] or self._hits(passage)[criterion])
 
-    def _tries(self, passage: Passage) -> Sequence[Sequence[Try]]:
-        known: Sequence[Sequence[Try]] | None = passage.scans.get(self)
+    def _hits(self, passage: Passage) -> Mapping[Criterion, Sequence[Hit]]:
+        """Where words that expressions of each criterion need stand in a text."""
+        known: Mapping[Criterion, Sequence[Hit]] | None = passage.scans.get(self)
         if known is None:
-            found: list[list[Try]] = [[] for _ in self._numbers]
-            if self._automaton is not None:
-                for word, start, end in self._automaton.find_matches_as_indexes(passage.folded.text, overlapping=True):
-                    for number, pattern, expression in self._owners[word]:
-                        found[number].append((start, end, pattern, expression))
+            found: dict[Criterion, list[Hit]] = {criterion: [] for criterion in self._by_word}
+            text = passage.folded.text
+            for hit in self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ():
+                for criterion in self._criteria[hit[0]]:
+                    found[criterion].append(hit)
             passage.scans[self] = known = found
         return known
 
@@ -112,10 +115,17 @@ def matches(criterion: Criterion, passage: Passage) -> list[Match]:
     return sorted(match for several in found.values() for match in _apart(several))
 
 
-def first_spans(criterion: Criterion, passage: Passage, least: int) -> Iterator[Span]:
-    """What is found in sentences that end behind a place, whatever the model says, for who needs but a few."""
+def first_spans(criterion: Criterion, passage: Passage, least: int, likeliest: bool) -> Iterator[Span]:
+    """What is found in sentences that end behind a place, whatever the model says, for who needs but a few.
+
+    With ``likeliest`` sentences that the model takes for such come first, where it was asked already.
+    """
     windows = [window for window in passage.windows if passage.stretches[window[2]][1] > least]
-    return (found.span for found in _finder_of(criterion).found(criterion, passage, windows))
+    order = None
+    if likeliest and passage.is_weighed:
+        scores = passage.scores_of(criterion.code)
+        order = sorted(range(len(windows)), key=lambda place: -scores[windows[place][2]])
+    return (found.span for found in _finder_of(criterion).found(criterion, passage, windows, order))
 
 
 @functools.lru_cache(maxsize=64)
@@ -138,6 +148,24 @@ def _found(pattern: Pattern, expression: Expression, passage: Passage, window: W
         counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
         if counts and not _excused(pattern, found, start, end):
             yield Found(window, pattern, span)
+
+
+def _by_window(hits: Sequence[Hit], windows: Sequence[Window]) -> list[list[Hit]]:
+    """The words that stand in each window; no more than two windows overlap."""
+    starts, ends = [window[0] for window in windows], [window[1] for window in windows]
+    inside: list[list[Hit]] = [[] for _ in windows]
+    for hit in hits:
+        place = bisect_right(starts, hit[1]) - 1
+        if place >= 0 and hit[2] <= ends[place]:
+            inside[place].append(hit)
+        if place > 0 and hit[2] <= ends[place - 1]:
+            inside[place - 1].append(hit)
+    return inside
+
+
+def _near(hit: Hit, window: Window) -> Window:
+    """What is so near a word of a long window that a match may reach it: none is longer than what windows share."""
+    return max(window[0], hit[1] - OVERLAP), min(window[1], hit[2] + OVERLAP), window[2]
 
 
 def _pointed_at(found: re.Match[str]) -> Span:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os.path
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -161,8 +162,12 @@ def _in_a_row(several: Iterable[_Needs]) -> _Needs:
             continue
         candidates += [run, each.words]
         whole = False
-        run = frozenset([""]) if each.exact is None else each.exact
+        run = frozenset([""]) if each.exact is None else frozenset(_shared_end(run) + word for word in each.exact)
     return _Needs(run) if whole else _Needs(None, _rarest([*candidates, run]))
+
+
+def _shared_end(words: Words) -> str:
+    return os.path.commonprefix([word[::-1] for word in words])[::-1]
 
 
 def _union(branches: list[_Needs]) -> _Needs:

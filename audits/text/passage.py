@@ -73,11 +73,15 @@ class Passage(Quotations):
             weigh([self])
         return self._likely.get(code, ())
 
+    def scores_of(self, code: str) -> list[float]:
+        """Log-odds of every sentence for a code."""
+        scores: list[float] = self.scores[:, model().codes.index(code)].tolist()
+        return scores
+
     def possible(self, code: str) -> list[bool]:
         """Whether the model does not rule a sentence out for a code, for each of ``stretches``."""
-        known = model()
-        possible: list[bool] = (self.scores[:, known.codes.index(code)] >= known.settings[code].gate).tolist()
-        return possible
+        gate = model().settings[code].gate
+        return [score >= gate for score in self.scores_of(code)]
 
     @property
     def is_weighed(self) -> bool:
