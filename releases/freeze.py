@@ -126,7 +126,7 @@ def _write(plan: Plan, checks: Mapping[str, Any], staging: Path, said: Texts) ->
         "parent": None,
         "history": _history(plan),
         "variant": None,
-        "card": dict(said),
+        "card": _kept(said, [*tables, *(config.name for config in configs(said, tables))]),
         "form": form(),
         "canary": {"text": canary, "tables": marked} if canary else None,
         "configs": {},
@@ -170,6 +170,11 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
         "change": change.level,
         "reasons": list(change.reasons),
     }
+
+
+def _kept(said: Texts, order: list[str]) -> dict[str, Any]:
+    """The texts of the card that the manifest does not say elsewhere."""
+    return {**{part: said[part] for part in said if part not in ("config", "license")}, "order": order}
 
 
 def carries_canary(table: Table) -> bool:
