@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.shortcuts.rates import rate
 from releases.manifest import Manifest
-from releases.query import ask
+from releases.query import PATIENCE, ask
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,7 +52,7 @@ def _commonest(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Ite
         roles = table.get("roles")
         for column in roles["gold"] if roles and roles["role"] == "keys" and table["rows"] else ():
             sql = f'SELECT "{column}", count(*) AS n FROM "{name}" WHERE "{column}" IS NOT NULL GROUP BY 1'
-            with ask(connection, f"{sql} ORDER BY n DESC, 1 LIMIT {_MOST_VALUES + 1}") as batches:
+            with ask(connection, f"{sql} ORDER BY n DESC, 1 LIMIT {_MOST_VALUES + 1}", PATIENCE) as batches:
                 counts = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
             if not 1 < len(counts) <= _MOST_VALUES or not isinstance(counts[0][0], str | int):
                 continue
