@@ -33,6 +33,8 @@ _FILES = (
     "checks/dialogues.toml",
     "checks/priors.toml",
     "checks/profiles.toml",
+    "checks/task_dialogues.toml",
+    "checks/user_memories.toml",
     "checks/users.toml",
 )
 

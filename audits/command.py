@@ -194,7 +194,7 @@ def _deep(
     if arguments.backend == "offline":
         return [], [f"deep: {len(rows):,} memories were shown to no model; name one with --backend messages"], []
     arguments.workspace = arguments.workspace or DEFAULT_WORKSPACE
-    settings = backend_settings(arguments, arguments.benchmark)
+    settings = backend_settings(arguments, benchmark(arguments.benchmark))
     questions = len({code.split(".")[0] for code in asked}) * len(rows)
     judged = list(ask(llm_judge.starts(rows, asked), settings, rows=questions))
     skipped = [f"deep: {line}" for each in judged for line in each.ageless]

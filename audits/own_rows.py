@@ -1,4 +1,4 @@
-"""Rows of one's own: ``--rows FILE.jsonl`` instead of a table of a workspace or a release.
+"""Rows of one's own: ``--rows FILE`` instead of a table of a workspace or a release: JSON Lines, or Parquet.
 
 They need not fit the record schema: what is missing or of another type is passed over by whoever measures.
 """
@@ -20,7 +20,10 @@ from schemas.tables import Row
 def add_rows(made: argparse.ArgumentParser) -> None:
     """``--rows`` beside the arguments of ``schemas.sources.add_source``."""
     made.add_argument(
-        "--rows", type=Path, metavar="FILE.jsonl", help="read this file of rows instead of the workspace (-: piped in)"
+        "--rows",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="read this file of rows instead of the workspace (-: piped in); *.parquet is read as Parquet",
     )
 
 
@@ -28,11 +31,15 @@ def rows_of(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
     """The rows of the file, or of the table. Raises RequestError where there are none, or a line is no row."""
     if arguments.rows is None:
         return list(source(arguments).rows(table))
-    return _some(list(read_jsonl(arguments.rows)), arguments.rows)
+    return _some(
+        _parquet(arguments.rows) if _is_parquet(arguments.rows) else list(read_jsonl(arguments.rows)), arguments.rows
+    )
 
 
 def readable_rows(path: Path, table: str) -> tuple[Sequence[Row], list[Finding]]:
     """The rows of a file, and ``format.line`` for each line that is none. Raises RequestError where all are."""
+    if _is_parquet(path):
+        return _some(_parquet(path), path), []
     rows: list[Row] = []
     broken: list[tuple[int, RequestError]] = []
     for number, row in lines_jsonl(path):
@@ -51,6 +58,23 @@ def beside(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
         return list(source(arguments).rows(table))
     named = arguments.workspace is not None or arguments.release is not None
     return source(arguments).if_any(table) if named else ()
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix == ".parquet"
+
+
+def _parquet(path: Path) -> list[Row]:
+    """The rows of a Parquet file. Raises RequestError for a file that is none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
+    except FileNotFoundError:
+        raise RequestError("missing file", path, fix="Check the path") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise RequestError("malformed Parquet", path, expected=str(error).splitlines()[0]) from None
 
 
 def _some(rows: Sequence[Row], path: Path) -> Sequence[Row]:

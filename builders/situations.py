@@ -43,6 +43,7 @@ def situations_of(user: Row, tasks: Sequence[Task], streams: Streams) -> Iterato
     cities = places()["countries"][user["demographics"]["reside_country"]]["cities"]
     rng = streams.rng("situations", user["user_id"])
     city = rng.choice(cities)
+    provenance, published = computed(streams.seed), list[Row]()  # one of each for all rows: there may be a million
     for task in tasks:
         drawn = _drawn(task, fields, rng)
         if active.issuperset(task.row["domains"]):
@@ -52,8 +53,8 @@ def situations_of(user: Row, tasks: Sequence[Task], streams: Streams) -> Iterato
                 "task_id": task.row["task_id"],
                 "location": f"{spot}, {city}",
                 **drawn,
-                "published": [],
-                "provenance": computed(streams.seed),
+                "published": published,
+                "provenance": provenance,
             }
 
 

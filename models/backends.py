@@ -19,7 +19,7 @@ difference to what the chains ask nor to the order of the results:
     arguments = command.parser(...)
     add_backend_arguments(arguments)
     ...
-    settings = backend_settings(parsed, "heart")
+    settings = backend_settings(parsed, benchmark("heart"))
     starts = [functools.partial(window, parsed.seed, character, stage) for character, stage in windows]
     for rows, failures in run(starts, settings, workers=parsed.workers):
         ...                                                     # in the order of `starts`
@@ -38,8 +38,9 @@ from pathlib import Path
 from models import offline
 from models.prices import read_prices
 from models.request import Chain, Result
-from models.roles import preset_for, read_roles
+from models.roles import read_roles
 from models.settings import CONCURRENCY, TIMEOUT, BackendSettings
+from schemas.benchmarks import Benchmark
 from schemas.command import number, whole_number
 
 __all__ = ["BackendSettings", "add_asking_arguments", "add_backend_arguments", "backend_settings", "run"]
@@ -95,14 +96,14 @@ def add_asking_arguments(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def backend_settings(parsed: argparse.Namespace, benchmark: str) -> BackendSettings:
+def backend_settings(parsed: argparse.Namespace, benchmark: Benchmark) -> BackendSettings:
     """What the arguments say, for one benchmark. Raises RequestError for a malformed settings file."""
-    preset = parsed.preset or preset_for(benchmark, parsed.roles)
+    preset = parsed.preset or benchmark.preset
     return BackendSettings(
         name=parsed.backend,
         roles=read_roles(preset, parsed.roles, parsed.model),
         prices=read_prices(parsed.prices),
-        journal=parsed.journal or parsed.workspace / benchmark / "journal.sqlite",
+        journal=parsed.journal or parsed.workspace / benchmark.name / "journal.sqlite",
         max_cost=parsed.max_cost,
         concurrency=parsed.concurrency,
         batch=parsed.batch,

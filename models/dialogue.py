@@ -45,6 +45,7 @@ class Turn:
     """
 
     speaker: str
+    role: Role
     text: str
     session: int
     number: int
@@ -77,7 +78,8 @@ class Speaker:
 
     ``name`` tells the speakers apart, ``role`` says which model plays it. ``compose`` answers offline.
     ``fixed`` is its system part; ``opening`` is what it is asked as a session begins (the speaker who begins
-    needs one); ``reminder`` stands under what it is to answer, each time, and in no later view.
+    needs one); ``reminder``, or what it is of session and number, stands under what it is to answer, each time, and in
+    no later view.
     ``read`` turns its answer into what is said, raising ValueError with the reason when it cannot.
     ``remembers``: it sees all sessions so far, else only the present one.
     """
@@ -87,7 +89,7 @@ class Speaker:
     compose: Callable[[Moment], Any]
     fixed: tuple[str, ...] = ()
     opening: str = ""
-    reminder: str = ""
+    reminder: str | Callable[[int, int], str] = ""
     read: Callable[[Any], Said] = plain
     remembers: bool = True
     schema: Mapping[str, Any] | None = None
@@ -102,27 +104,41 @@ class Speaker:
 class StopRule:
     """When a dialogue ends: after ``sessions`` of ``turns`` exchanges, in each of which every speaker speaks once.
 
-    Before that when a speaker of ``stop_by`` (empty: any) says ``stop_word``, or when a reading says ``stop``.
+    Before that when a speaker of ``stop_by`` (empty: any) says ``stop_word``, or when a reading says ``stop``; where
+    ``answered``, those who come after it in the exchange speak once more, unless nothing was said aloud. With
+    ``last_word`` the first speaker speaks once more when all exchanges of a session were held.
     """
 
     turns: int
     sessions: int = 1
     stop_word: str | None = None
     stop_by: tuple[str, ...] = ()
+    answered: bool = False
+    last_word: bool = False
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """What was said, how it ended and, for people, why; ``failure`` is what a speaker did not answer."""
+    """What was said, how it ended and, for people, why; ``failure`` is what a speaker did not answer.
+
+    ``notes`` are what was written down between exchanges, heard by nobody.
+    """
 
     turns: tuple[Turn, ...]
     ended: Ended
     reason: str
     failure: Failure | None = None
+    notes: tuple[Turn, ...] = ()
 
 
-Cast = Sequence[Speaker] | Callable[[int, tuple[Turn, ...]], Sequence[Speaker]]
-"""The speakers in their order, or a function of the session's number and all turns so far that names them."""
+Cast = Sequence[Speaker] | Callable[[int, tuple[Turn, ...], tuple[Turn, ...]], Sequence[Speaker]]
+"""The speakers in their order, or a function of the session's number, all turns and all notes that names them."""
+
+Between = Callable[
+    [Sequence[Speaker], tuple[Turn, ...], tuple[Turn, ...]], Chain[tuple[Sequence[Speaker], Turn | None]]
+]
+"""A chain run after each exchange, given the speakers, all turns and all notes so far: the speakers as they go on, and
+a note, for example one that a speaker is shown in its system part from now on. Names and openings stay."""
 
 
 def dialogue(
@@ -131,41 +147,52 @@ def dialogue(
     rule: StopRule,
     *,
     history: tuple[Turn, ...] = (),
+    between: Between | None = None,
     sample: int = 0,
     tries: int = TRIES,
 ) -> Chain[Dialogue]:
     """Hold a dialogue; requests are named ``<name>/<session>/<number>/<speaker>``.
 
     ``history`` are turns of earlier sessions, which count on from the last of them. The turns returned are
-    those of this dialogue alone. Raises ValueError for speakers of the same name, for none or one,
-    and for a first speaker without an opening.
+    those of this dialogue alone. ``between`` runs after each exchange. Raises ValueError for speakers of the same
+    name, for none or one, and for a first speaker without an opening.
     """
     turns = history
+    notes: tuple[Turn, ...] = ()
     first = history[-1].session + 1 if history else 1
     for session in range(first, first + rule.sessions):
-        cast = speakers(session, turns) if callable(speakers) else speakers
+        cast = speakers(session, turns, notes) if callable(speakers) else speakers
         _check(cast)
         views = {speaker.name: View(speaker, len(cast) > 2, turns, session) for speaker in cast}
-        for number in range(1, rule.turns + 1):
+        for number in range(1, rule.turns + rule.last_word + 1):
+            ending: tuple[str, Ended] | None = None
             for speaker in cast:
                 moment = Moment(speaker.name, session, number, views[speaker.name].messages(), turns)
                 request = _request(f"{name}/{session}/{number:02}/{speaker.name}", speaker, moment, sample)
                 reply: Reply = yield from ask(request, functools.partial(_problem, speaker), tries)
                 if reply.status != "answered":
                     failed = failure(request, reply)
-                    return Dialogue(turns[len(history) :], "failed", reply.reason or reply.status, failed)
+                    return Dialogue(turns[len(history) :], "failed", reply.reason or reply.status, failed, notes)
                 said, ended = _heard(speaker, rule, speaker.read(reply.answer))
                 if said:
-                    turn = Turn(speaker.name, said, session, number, request.id, reply.answer, reply)
+                    turn = Turn(speaker.name, speaker.role, said, session, number, request.id, reply.answer, reply)
                     turns = (*turns, turn)
                     for one in views.values():
                         one.hear(turn)
-                if ended:
-                    return Dialogue(turns[len(history) :], ended, f"{speaker.name} ended it ({ended})")
+                if ended and ending is None:
+                    ending = speaker.name, ended
+                if (ending and not (rule.answered and said)) or (number > rule.turns and not ending):
+                    break
+            if ending:
+                reason = f"{ending[0]} ended it ({ending[1]})"
+                return Dialogue(turns[len(history) :], ending[1], reason, notes=notes)
+            if between is not None:
+                cast, note = yield from between(cast, turns, notes)
+                notes = (*notes, note) if note else notes
     limit = f"{rule.sessions} x {rule.turns} turns were held and nobody had to end it"
     if rule.stop_word is not None:
         limit = f"nobody said {rule.stop_word!r} within {rule.sessions} x {rule.turns} turns"
-    return Dialogue(turns[len(history) :], "limit", limit)
+    return Dialogue(turns[len(history) :], "limit", limit, notes=notes)
 
 
 class View:
@@ -208,12 +235,15 @@ class View:
 
 def _request(name: str, speaker: Speaker, moment: Moment, sample: int) -> Request:
     *before, (_, last) = moment.messages
+    reminder = speaker.reminder
+    if callable(reminder):
+        reminder = reminder(moment.session, moment.number)
     return Request(
         id=name,
         role=speaker.role,
         fixed=speaker.fixed,
         messages=tuple(before),
-        prompt=f"{last}\n\n{speaker.reminder}" if speaker.reminder else last,
+        prompt=f"{last}\n\n{reminder}" if reminder else last,
         prompt_id=speaker.prompt_id,
         prompt_digest=speaker.prompt_digest,
         compose=functools.partial(speaker.compose, moment),

@@ -15,7 +15,7 @@ SHIPPED = Path(__file__).parent / "roles.toml"
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
-_BASE_PRESET = "heart"
+_BASE_PRESET = "default"
 _LARGEST = 10**9
 
 
@@ -82,8 +82,8 @@ OFFLINE = Model("offline", "offline", True, True, max_output=1, cache_minimum=1,
 def read_roles(preset: str | None = None, path: Path | None = None, chosen: Iterable[str] = ()) -> dict[Role, Model]:
     """The model of every role.
 
-    ``preset`` names a preset (one that does not exist raises; None: ``heart``), ``path`` a file laid
-    over the shipped one, ``chosen`` holds ``NAME`` (all roles) or ``ROLE=NAME``. Raises RequestError.
+    ``preset`` names a preset (None: ``default``, which all others are laid over), ``path`` a file laid over
+    the shipped one, ``chosen`` holds ``NAME`` (all roles) or ``ROLE=NAME``. Raises RequestError.
     """
     presets, models = _tables(path)
     if preset is not None and preset not in presets:
@@ -98,11 +98,6 @@ def read_roles(preset: str | None = None, path: Path | None = None, chosen: Iter
         else:
             names[role] = name
     return {role: model_named(names[role], models) for role in ROLES}
-
-
-def preset_for(benchmark: str, path: Path | None = None) -> str | None:
-    """The preset of a benchmark's paper, if there is one."""
-    return benchmark if benchmark in _tables(path)[0] else None
 
 
 def model_named(name: str, models: Mapping[str, Mapping[str, Any]] | None = None) -> Model:

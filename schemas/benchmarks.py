@@ -131,6 +131,7 @@ def _read(path: Path, name: str, home: Path | None) -> Benchmark:
     evaluation, review = text.get("evaluation", {}), text.get("review", {}).get("table")
     protocols = tuple(evaluation.get("protocols", ()))
     check_known("protocol", protocols, term_ids("protocols"), path, "evaluation.protocols")
+    _check_tables_of(protocols, tables, path)
     _check_named_tables(text, tables, path, home)
     return Benchmark(
         name=text.get("name", name),
@@ -182,6 +183,15 @@ def _check_tables(tables: Mapping[str, Table], path: Path) -> None:
         if table.gold_of and tables[table.gold_of].role != "questions":
             expected = f'a table whose role is "questions"; that of {table.gold_of} is "{tables[table.gold_of].role}"'
             raise RequestError("wrong table", path, field=f"{field}.gold_of", expected=expected)
+
+
+def _check_tables_of(protocols: Iterable[str], tables: Mapping[str, Table], path: Path) -> None:
+    """A protocol needs tables; a benchmark that names it has them."""
+    for term in vocabulary("protocols"):
+        missing = [name for name in term["tables"] if name not in tables]
+        if term["id"] in protocols and missing:
+            expected = f"the tables that {term['id']} needs: {', '.join(term['tables'])}"
+            raise RequestError(f"no table {missing[0]}", path, field="evaluation.protocols", expected=expected)
 
 
 def _check_named_tables(text: Mapping[str, Any], tables: Mapping[str, Table], path: Path, home: Path | None) -> None:

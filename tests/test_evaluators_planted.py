@@ -9,8 +9,9 @@ from persturn_samples import built_rows
 from planted_raters import planted
 
 from builders.__main__ import main as build
-from evaluators.satisfaction.curves import JUDGES, METHODS, curve, main, shortened
+from evaluators.satisfaction.curves import METHODS, curve, main, shortened
 from evaluators.satisfaction.planted import (
+    JUDGES,
     PlantedJudge,
     best_scores,
     judge_scores,

@@ -19,6 +19,8 @@ from models.request import Request, Usage
 from models.roles import OFFLINE, ROLES, known_models, model_named, read_roles
 from models.tokens import at_most
 from models.tokens import estimate as tokens
+from schemas.benchmarks import benchmark as read_benchmark
+from schemas.benchmarks import benchmark_names
 from schemas.command import parser
 from schemas.errors import RequestError
 
@@ -35,7 +37,7 @@ PAPER = {
 def parsed(*words: str, benchmark: str = "heart"):
     made = parser("builders.memories", "Write memories.", "python -m builders.memories")
     add_backend_arguments(made)
-    return backend_settings(made.parse_args(list(words)), benchmark)
+    return backend_settings(made.parse_args(list(words)), read_benchmark(benchmark))
 
 
 def question(number: int, role: str = "memory", fixed: tuple[str, ...] = ("rules " * 2000,)) -> Request:
@@ -50,8 +52,8 @@ def test_without_arguments_the_offline_writer_answers_and_nothing_is_opened(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_papers_choice_of_models_is_the_default():
-    assert {role: read_roles()[role].name for role in PAPER} == PAPER
+def test_a_builder_of_heart_takes_the_papers_choice_of_models():
+    assert {role: parsed().roles[role].name for role in PAPER} == PAPER
     assert set(read_roles()) == set(ROLES)
 
 
@@ -59,6 +61,11 @@ def test_the_papers_choice_of_models_is_the_default():
 def test_every_preset_fills_every_role_with_models_that_have_entries_and_prices(preset):
     names = {model.name for model in read_roles(preset).values()}
     assert names <= set(known_models()) & set(read_prices().models)
+
+
+def test_every_preset_that_a_benchmark_names_exists():
+    for name in benchmark_names():
+        assert read_roles(read_benchmark(name).preset).keys() == set(ROLES)
 
 
 def test_a_benchmark_has_the_preset_of_its_paper():
@@ -74,7 +81,7 @@ def test_one_role_or_all_roles_get_another_model():
 def test_a_role_is_played_by_the_built_in_writer_when_its_model_is_offline(tmp_path):
     assert parsed("--model", "user=offline").roles["user"] == OFFLINE
     path = tmp_path / "roles.toml"
-    path.write_text('[presets.heart]\njudge = "offline"\n')
+    path.write_text('[presets.default]\njudge = "offline"\n')
     assert parsed("--roles", str(path)).roles["judge"] == OFFLINE
     assert {model.name for model in parsed("--model", "offline").roles.values()} == {"offline"}
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import datetime
+import gzip
+import zlib
 from dataclasses import replace
 from email.utils import format_datetime
 
@@ -61,6 +63,19 @@ def test_the_body_goes_out_byte_for_byte_with_key_and_version():
     assert call.headers["x-api-key"] == "key"
     assert call.headers["content-type"] == "application/json"
     assert call.headers["anthropic-version"]
+
+
+@pytest.mark.parametrize(("name", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_a_reply_that_a_proxy_compressed_though_nobody_asked_it_to_is_read(name, compress):
+    message, call = answer_to(Response(200, compress(MESSAGE), {"content-encoding": name}))
+    assert message == orjson.loads(MESSAGE)
+    assert call.headers["accept-encoding"] == "identity"
+
+
+def test_a_compressed_reply_is_held_to_the_largest_size_as_it_unfolds():
+    failed, _ = answer_to(Response(200, gzip.compress(b" " * (LARGEST_REPLY + 1)), {"content-encoding": "gzip"}))
+    assert failed.kind == "rejected"
+    assert "larger than" in failed.reason
 
 
 @pytest.mark.parametrize(

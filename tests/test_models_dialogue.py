@@ -102,7 +102,7 @@ def test_a_speaker_that_does_not_remember_sees_the_present_session_alone():
 
 
 def test_speakers_can_be_named_anew_for_each_session():
-    def cast(session, turns):
+    def cast(session, turns, notes):
         return replace(USER, fixed=(f"Session {session}, {len(turns)} turns so far.",)), SUBJECT
 
     requests = requests_of(dialogue("d", cast, StopRule(1, sessions=2)))

@@ -3,23 +3,20 @@
 PersTurnBench 3.1 and 3.2. A memory is shown to the judge of the target task; a memory that holds target gold or target
 text makes every score of that judge worthless. Figures are counted again from ``ratings``; words are compared in runs
 of eight with the rater's conversations. Codes: ``user_memories.toml``.
+
+    python -m audits --benchmark persturn --table user_memories
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from schemas.findings import Finding, in_order
+from audits.subjects import Subject, at_row
+from schemas.findings import Finding
 from schemas.tables import Row
-
-KEY = ("rater_id", "target_task", "memory_version")
-TABLE = "user_memories"
 
 _RUN = 8
 _SCORES = (1, 2, 3, 4, 5)
@@ -30,63 +27,93 @@ _TEXTS = (
     "preferred_response_format",
     "evidence_notes",
 )
+_OBSERVATIONS = "task_specific_observations"
+_REQUIREMENTS = "user_specific_requirements"
 _WORD = re.compile(r"\w+")
 
 Runs = frozenset[tuple[str, ...]]
 
 
-def audit(rows: Sequence[Row], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
-    """Findings of memories; ``related`` holds the tables "conversations" and "ratings" of their raters."""
-    scores: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for rating in related["ratings"]:
-        scores[rating["rater_id"], rating["task"]].append(rating["score"])
+def audit(
+    read: Sequence[Subject],
+    judged: Sequence[Subject],
+    related: Mapping[str, Sequence[Row]],
+    wanted: frozenset[str],
+) -> list[Finding]:
+    """Findings of each memory; ``related`` holds "conversations" and "ratings" of their raters, whatever their script.
+
+    What they are needed for is not looked at where they are missing (``not_checked``).
+    """
+    scores: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for rating in related.get("ratings", ()):
+        scores[rating["rater_id"]][rating["task"]].append(rating["score"])
     conversations: dict[str, list[Row]] = defaultdict(list)
-    for conversation in related["conversations"]:
+    for conversation in related.get("conversations", ()):
         conversations[conversation["rater_id"]].append(conversation)
     found: list[Finding] = []
-    for row in rows:
-        own = {task: given for (rater, task), given in scores.items() if rater == row["rater_id"]}
-        found += [*_figures(row, own), *_tasks(row), *_words(row, conversations[row["rater_id"]])]
-    return in_order(found)
+    for subject in read:
+        rater = subject.text("rater_id")
+        found += [*_tasks(subject), *_words(subject, conversations[rater])]
+        if rater in scores:
+            found += _figures(subject, scores[rater])
+    return found
 
 
-def _figures(row: Row, scores: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
-    source = [score for task, given in scores.items() if task != row["target_task"] for score in given]
-    if _stated(row) == _counted(source):
+def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> list[str]:
+    """What of these memories could not be compared, a line each."""
+    checks = (
+        ("ratings", ("memory.target_gold", "memory.statistics"), "figures"),
+        ("conversations", ("memory.target_text",), "words"),
+    )
+    lines = []
+    for table, codes, what in checks:
+        known = {row["rater_id"] for row in related.get(table, ())}
+        missing = sum(row.get("rater_id") not in known for row in rows)
+        if missing and not {*codes}.isdisjoint(wanted):
+            lines.append(
+                f"{what} not checked: {missing:,} of {len(rows):,} memories have no {table} of their rater here"
+            )
+    return lines
+
+
+def _figures(subject: Subject, scores: Mapping[str, Sequence[int]]) -> Iterator[Finding]:
+    stated, target = _stated(subject), subject.text("target_task")
+    source = [score for task, given in scores.items() if task != target for score in given]
+    if stated is None or stated == _counted(source):
         return
     everything = [score for given in scores.values() for score in given]
-    leaked = _stated(row) == _counted(everything)
+    code = "memory.target_gold" if stated == _counted(everything) else "memory.statistics"
     due = ", ".join(map(str, _counted(source)))
-    yield _finding(
-        row, "memory.target_gold" if leaked else "memory.statistics", "score_distribution",
-        f"turns, mean and counts are {', '.join(map(str, _stated(row)))}; source turns come to {due}",
-    )  # fmt: skip
+    message = f"turns, mean and counts are {', '.join(map(str, stated))}; source turns come to {due}"
+    yield at_row(subject, code, "error", message, "score_distribution")
 
 
-def _tasks(row: Row) -> Iterator[Finding]:
-    named = [*row["source_tasks"], *(entry["task_name"] for entry in row["task_specific_observations"])]
-    if row["target_task"] in named:
-        yield _finding(row, "memory.target_task", "source_tasks", "names the target task", row["target_task"])
+def _tasks(subject: Subject) -> Iterator[Finding]:
+    target = subject.text("target_task")
+    sources = subject.find("source_tasks")[1]
+    named = [*(sources if isinstance(sources, list) else ()), *(entry.get("task_name") for entry in _entries(subject))]
+    if target and target in named:
+        yield at_row(subject, "memory.target_task", "error", "names the target task", "source_tasks", target)
 
 
-def _words(row: Row, conversations: Iterable[Row]) -> Iterator[Finding]:
+def _words(subject: Subject, conversations: Iterable[Row]) -> Iterator[Finding]:
     of_target: set[tuple[str, ...]] = set()
     of_source: set[tuple[str, ...]] = set()
     for conversation in conversations:
-        runs = of_target if conversation["task"] == row["target_task"] else of_source
+        runs = of_target if conversation["task"] == subject.text("target_task") else of_source
         runs |= _runs_of_conversation(conversation["conversation_id"], _text(conversation))
-    for field, text in _fields(row):
-        for run in _runs(text):
-            if run in of_target and run not in of_source:
-                yield _finding(
-                    row, "memory.target_text", field, "stands in a conversation of the target task", " ".join(run)
-                )
-                break
+    message = "stands in a conversation of the target task"
+    for field, text in _fields(subject):
+        leaked = next((run for run in _runs(text) if run in of_target and run not in of_source), None)
+        if leaked:
+            yield at_row(subject, "memory.target_text", "error", message, field, " ".join(leaked))
 
 
-def _stated(row: Row) -> tuple[float, ...]:
-    counts = [row["score_distribution"][f"score_{score}"] for score in _SCORES]
-    return (row["n_history_turns"], row["avg_satisfaction_score"], *counts)
+def _stated(subject: Subject) -> tuple[float, ...] | None:
+    """Turns, mean and counts as the memory has them; None where one is missing or no number."""
+    fields = ("n_history_turns", "avg_satisfaction_score", *(f"score_distribution.score_{score}" for score in _SCORES))
+    values = [subject.number(field) for field in fields]
+    return None if None in values else tuple(value for value in values if value is not None)
 
 
 def _counted(scores: Sequence[int]) -> tuple[float, ...]:
@@ -95,14 +122,19 @@ def _counted(scores: Sequence[int]) -> tuple[float, ...]:
     return (len(scores), mean, *(counts[score] for score in _SCORES))
 
 
-def _fields(row: Row) -> Iterator[tuple[str, str]]:
+def _fields(subject: Subject) -> Iterator[tuple[str, str]]:
     for field in _TEXTS:
-        if row[field]:
-            yield field, row[field]
-    for text in row["user_specific_requirements"]:
-        yield "user_specific_requirements", text
-    for entry in row["task_specific_observations"]:
-        yield "task_specific_observations", entry["observation"]
+        yield field, subject.text(field)
+    requirements = subject.find(_REQUIREMENTS)[1]
+    for text in requirements if isinstance(requirements, list) else ():
+        yield _REQUIREMENTS, str(text)
+    for entry in _entries(subject):
+        yield _OBSERVATIONS, str(entry.get("observation"))
+
+
+def _entries(subject: Subject) -> list[Row]:
+    entries = subject.find(_OBSERVATIONS)[1]
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _text(conversation: Row) -> tuple[str, ...]:
@@ -117,15 +149,3 @@ def _runs_of_conversation(_: str, texts: tuple[str, ...]) -> Runs:
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
     words = _WORD.findall(text.casefold())
     return (tuple(words[place : place + _RUN]) for place in range(len(words) - _RUN + 1))
-
-
-def _finding(row: Row, code: str, field: str, message: str, text: str | None = None) -> Finding:
-    known = _codes()[code]
-    row_id = "/".join(str(row[column]) for column in KEY)
-    return Finding(code, TABLE, row_id, field, known["severity"], None, text, message, known["source"])
-
-
-@functools.cache
-def _codes() -> Mapping[str, Mapping[str, Any]]:
-    path = Path(__file__).with_suffix(".toml")
-    return {entry["code"]: entry for entry in tomllib.loads(path.read_text("utf-8"))["codes"]}

@@ -130,6 +130,6 @@ def run_of(parsed: argparse.Namespace, options: Sequence[Option]) -> Run:
 
 def _settings(parsed: argparse.Namespace, space: Workspace) -> BackendSettings:
     if "backend" in parsed:
-        return backend_settings(parsed, space.benchmark.name)
+        return backend_settings(parsed, space.benchmark)
     # A step that asks nobody: whatever the backend, it is not called.
     return BackendSettings("offline", {}, read_prices(None), space.folder / "journal.sqlite", quiet=parsed.quiet)

@@ -9,15 +9,18 @@ without text, so that declining shows in every denominator. "Spotting Out-of-Cha
 
 from __future__ import annotations
 
+import argparse
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.protocols import planted
+from evaluators.protocols.plan import Plan
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.protocols.sentences import split
-from evaluators.scoring.said_rows import Said, said_frame
+from evaluators.running import asking, used
+from evaluators.scoring.said_rows import Said, said_frame, said_state
 from models.backends import BackendSettings
 from models.prompts import Prompt, load
 from models.request import Chain, Reply, Request
@@ -27,6 +30,7 @@ from schemas.tables import Row
 
 NEEDS = ("target_personas", "probes")
 OFFLINE = planted.SUBJECTS
+ARGUMENTS = ("samples", "limit", "max_tokens")
 MAX_TOKENS = 1024
 
 _GROUPS = ("persona", "dimension", "level", "task", "probe", "prompt", "run")
@@ -34,7 +38,6 @@ _TELLING = ("item", "state", "reason", "model", *_GROUPS, "trait", "about", "low
 _USED = ("input_tokens", "output_tokens", "cost")
 _RESPONSE = (*_TELLING, "text", *_USED)
 _SENTENCE = (*_TELLING, "response", "sentence", "planted", "planted_state", *_USED)
-_STATE = {"answered": "said", "refused": "refused", "truncated": "truncated", "failed": "failed"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,31 @@ class Answer:
 
     reply: Reply
     levels: tuple[int | None, ...] | None = None
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """It has no arguments of its own."""
+
+
+def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
+    """The run that the arguments ask for; ``offline`` names a subject without a model."""
+    items = asked(release, parsed.samples, parsed.limit, parsed.seed)
+    settings = asking(parsed, subject=parsed.model)
+    room = parsed.max_tokens or MAX_TOKENS
+    file = None if offline else prompt()
+    return Plan(
+        unit="responses",
+        starts=chains(release, items, offline or parsed.model, parsed.seed, room),
+        settings=replace(settings, name="offline") if offline else settings,
+        tables=lambda answers: tables(items, answers, settings, parsed.model),
+        served=lambda answers: {answer.reply.model for answer in answers},
+        about={
+            "prompt": f"{file.id}@{file.version}" if file else None,
+            "prompt_digest": file.digest if file else None,
+            "max_tokens": None if offline else room,
+            "samples": parsed.samples,
+        },
+    )
 
 
 def prompt() -> Prompt:
@@ -94,12 +122,9 @@ def tables(items: Sequence[Asked], answers: Sequence[Answer], settings: BackendS
     responses, sentences = [], []
     for one, answer in zip(items, answers, strict=True):
         row = _telling(one, answer.reply)
-        usage = answer.reply.usage
-        cost = 0.0 if answer.levels is not None else settings.prices.cost(model, usage, settings.batch)
-        tokens = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens
-        used = {"input_tokens": tokens, "output_tokens": usage.output_tokens, "cost": cost}
+        spent = used([answer.reply.usage], model, settings)
         text = answer.reply.answer if answer.reply.status == "answered" else answer.reply.text
-        responses.append({**row, "text": text or None, **used})
+        responses.append({**row, "text": text or None, **spent})
         sentences += list(_sentences(one, row, text, answer))
     return {
         "responses": Said("item", _GROUPS, said_frame(responses, _RESPONSE)),
@@ -141,13 +166,11 @@ def _written(benchmark: str, subject: str, seed: int, one: Asked) -> Chain[Answe
 
 def _telling(one: Asked, reply: Reply) -> dict[str, Any]:
     target, probe = one.target, one.probe
-    state = _STATE.get(reply.status, "said")
-    if state == "said" and not str(reply.answer if reply.status == "answered" else reply.text).strip():
-        state, reply = "refused", replace(reply, reason="an empty response")
+    state, reason = said_state(reply)
     return {
         "item": one.id,
         "state": state,
-        "reason": None if state == "said" else reply.reason or reply.status,
+        "reason": reason,
         "model": reply.model,
         "persona": target["persona"],
         "dimension": target["dimension"],

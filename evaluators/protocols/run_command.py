@@ -2,6 +2,9 @@
 
     python -m evaluators run --release fidelity@0.1.0 --model NAME --samples 5 --max-cost 10
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
+    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
+    python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
+    python -m evaluators run --release persturn@1.0.0 --model NAME --mode memory
 
 Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
 Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.
@@ -10,21 +13,26 @@ Multiple choice needs no judge and has its own verb, ``choice``. An interrupted 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from evaluators.protocols import responses
+from evaluators.protocols import open_ended, replay, responses
+from evaluators.protocols.plan import Plan
 from evaluators.running import (
     add_model_arguments,
     add_release_arguments,
-    asking,
+    add_setting_arguments,
     default_out,
     offline_name,
     run_chains,
 )
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
+from evaluators.sessions import protocol as sessions
+from evaluators.task_dialogues import protocol as task_dialogues
 from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
@@ -33,91 +41,133 @@ from schemas.errors import RequestError
 HELP = "ask what a benchmark asks, and write what the model says as rows"
 EXAMPLE = "python -m evaluators run --release fidelity@0.1.0 --model offline:slipping"
 
+PROTOCOLS: dict[str, ModuleType] = {
+    "responses": responses,
+    "sessions": sessions,
+    "replay": replay,
+    "task_dialogues": task_dialogues,
+    "open": open_ended,
+}
+"""Name -> module; ``plan`` says what a module must have."""
+
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``run``."""
     add_release_arguments(made)
-    add_model_arguments(made, ", ".join(f"offline:{name}" for name in responses.OFFLINE))
+    made.add_argument(
+        "--protocol",
+        choices=PROTOCOLS,
+        metavar="NAME",
+        help=f"what is asked: {', '.join(PROTOCOLS)} (default: the first that the release has the tables for)",
+    )
+    names = dict.fromkeys(f"offline:{name}" for module in PROTOCOLS.values() for name in module.OFFLINE)
+    add_model_arguments(made, ", ".join(names))
     made.add_argument(
         "--samples", type=whole_number(1, 10**6), default=1, metavar="N", help="answers to each question (default: 1)"
     )
-    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many responses")
-    made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
+    add_setting_arguments(made, required=False)
+    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+    for module in PROTOCOLS.values():
+        module.add_arguments(made)
+    made.set_defaults(default_of=made.get_default)
 
 
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
-    offline = offline_name(parsed.model, responses.OFFLINE)
-    release = open_release(parsed.release, parsed.frozen)
-    _demand_tables(release)
-    items = responses.asked(release, parsed.samples, parsed.limit, parsed.seed)
-    settings = asking(parsed, subject=parsed.model)
-    room = parsed.max_tokens or responses.MAX_TOKENS
-    starts = responses.chains(release, items, offline or parsed.model, parsed.seed, room)
     if parsed.dry_run:
-        planned = estimate(starts, settings, workers=1)
-        if parsed.json:
-            document = {"responses": len(items), "planned": [asdict(one) for one in planned]}
-            print_json({**document, "cost": total_cost(planned)})
-        else:
-            say_estimate(planned, settings)
-        return DONE
-    answers = run_chains(starts, settings, offline=offline is not None)
-    header = write_said(
-        path := _out(parsed, release),
-        {
-            **head(release, "said", _about(parsed, offline, {answer.reply.model for answer in answers})),
-        },
-        responses.tables(items, answers, settings, parsed.model),
-    )
-    return _finish(parsed, path, header)
-
-
-def _demand_tables(release: Release) -> None:
-    missing = [name for name in responses.NEEDS if not release.tables.get(name)]
-    if missing:
-        raise RequestError(
-            f"no {' and '.join(missing)}",
-            release.name,
-            expected=f"this release has {', '.join(release.tables)}",
-            fix="For questions with options: python -m evaluators choice",
-        )
-
-
-def _about(parsed: argparse.Namespace, offline: str | None, served: set[str | None]) -> dict[str, Any]:
-    prompt = None if offline else responses.prompt()
-    return {
-        "model": parsed.model,
-        "served_by": sorted(name for name in served if name),
-        "protocol": "responses",
-        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
-        "prompt_digest": prompt.digest if prompt else None,
-        "max_tokens": None if offline else parsed.max_tokens or responses.MAX_TOKENS,
-        "samples": parsed.samples,
-        "limit": parsed.limit,
-        "seed": parsed.seed,
-    }
-
-
-def _out(parsed: argparse.Namespace, release: Release) -> Path:
-    more = [
-        f"samples{parsed.samples}" if parsed.samples > 1 else "",
-        f"limit{parsed.limit}" if parsed.limit else "",
-        f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
-    ]
-    return parsed.out or default_out(parsed, release, "said", parsed.model, *more)
-
-
-def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any]) -> int:
-    states = header["figures"]["states"]
+        return _estimate(parsed, _plan(parsed)[2])
+    path, header = asked(parsed)
     if parsed.json:
         print_json({"result": str(path), **{key: header[key] for key in ("release", "run", "tables", "figures")}})
     quiet = parsed.quiet or parsed.json
     counted = ", ".join(f"{entry['count']:,} {name}" for name, entry in header["tables"].items())
     say(f"{parsed.model} on {header['release']['name']}: {counted}", quiet=quiet)
-    say(f"  {', '.join(f'{state} {count:,}' for state, count in states.items())}", quiet=quiet)
+    say(f"  {', '.join(f'{state} {count:,}' for state, count in header['figures']['states'].items())}", quiet=quiet)
     say(f"wrote {path}", quiet=quiet)
+    return exit_code(header, next(iter(header["tables"])))
+
+
+def asked(parsed: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
+    """Ask, and write what was said: the header's file and the header. Raises RequestError for a wrong request."""
+    release, protocol, plan = _plan(parsed)
+    results = run_chains(plan.starts, plan.settings, offline=plan.settings.name == "offline")
+    about = {
+        "model": parsed.model,
+        "served_by": sorted(name for name in plan.served(results) if name),
+        "protocol": protocol,
+        **plan.about,
+        "limit": parsed.limit,
+        "seed": parsed.seed,
+    }
+    path = _out(parsed, release, protocol, plan)
+    return path, write_said(path, head(release, "said", about), plan.tables(results))
+
+
+def exit_code(header: Mapping[str, Any], unit: str) -> int:
+    """What a run comes to; says how to go on where replies are missing."""
+    states = header["figures"]["states"]
     if states["failed"]:
-        say(f"error: {states['failed']} responses did not come. Run the same command again to ask for those")
+        say(f"error: {states['failed']} {unit} did not come. Run the same command again to ask for those")
         return MACHINE_FAILED
-    return FINDINGS if states["refused"] or states["truncated"] else DONE
+    return FINDINGS if any(states[state] for state in ("unreadable", "refused", "truncated")) else DONE
+
+
+def _plan(parsed: argparse.Namespace) -> tuple[Release, str, Plan]:
+    release = open_release(parsed.release, parsed.frozen)
+    protocol = _protocol(parsed, release)
+    module = PROTOCOLS[protocol]
+    _demand_used(parsed, protocol)
+    offline = offline_name(parsed.model, module.OFFLINE)
+    return release, protocol, module.plan(release, parsed, offline)
+
+
+def _protocol(parsed: argparse.Namespace, release: Release) -> str:
+    """The protocol that is asked for, or the first that the release serves. Raises RequestError for none."""
+    candidates = [parsed.protocol] if parsed.protocol else list(PROTOCOLS)
+    lacking = {name: [table for table in PROTOCOLS[name].NEEDS if not release.tables.get(table)] for name in candidates}
+    for name in candidates:
+        if not lacking[name]:
+            return name
+    missing = "; ".join(f"{name} needs {' and '.join(tables)}" for name, tables in lacking.items())
+    raise RequestError(
+        "no protocol for these tables",
+        release.name,
+        expected=f"this release has {', '.join(release.tables)}, and {missing}",
+        fix="For questions with options: python -m evaluators choice",
+    )
+
+
+def _demand_used(parsed: argparse.Namespace, protocol: str) -> None:
+    """Raises RequestError for an argument that this protocol does not read: it would change nothing unnoticed."""
+    everyone = {name for module in PROTOCOLS.values() for name in module.ARGUMENTS}
+    for name in sorted(everyone - set(PROTOCOLS[protocol].ARGUMENTS)):
+        if getattr(parsed, name, parsed.default_of(name)) != parsed.default_of(name):
+            option = f"--{name.replace('_', '-')}"
+            raise RequestError(
+                f"{option} with the protocol {protocol}",
+                expected=f"--{', --'.join(one.replace('_', '-') for one in PROTOCOLS[protocol].ARGUMENTS)}",
+                fix=f"Leave {option} out, or name another --protocol",
+            )
+
+
+def _estimate(parsed: argparse.Namespace, plan: Plan) -> int:
+    """``--dry-run``: what would be asked, and the price of it."""
+    planned = estimate(plan.starts, plan.settings, workers=1)
+    if parsed.json:
+        document = {plan.unit: len(plan.starts), "planned": [asdict(one) for one in planned]}
+        print_json({**document, "cost": total_cost(planned)})
+    else:
+        say_estimate(planned, plan.settings)
+    return DONE
+
+
+def _out(parsed: argparse.Namespace, release: Release, protocol: str, plan: Plan) -> Path:
+    more = [
+        *plan.named,
+        f"samples{parsed.samples}" if parsed.samples > 1 else "",
+        f"limit{parsed.limit}" if parsed.limit else "",
+        f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
+    ]
+    # A release that serves one protocol has no need of its name in the file's.
+    only = sum(all(release.tables.get(table) for table in module.NEEDS) for module in PROTOCOLS.values()) == 1
+    return parsed.out or default_out(parsed, release, "said", "" if only else protocol, parsed.model, *more)

@@ -6,12 +6,11 @@ is replaced by the item's field of that name, for example the poles of the dimen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluators.rubrics.loading import Part, Rubric
+from evaluators.rubrics.loading import VARIABLE, Part, Rubric
 from evaluators.rubrics.verdicts import NA, Verdict, read_reply, say_value
 from evaluators.scoring.score_figures import POSITION
 from models.prompts import load
@@ -19,10 +18,10 @@ from models.request import Chain, Reply, Request
 from schemas.errors import RequestError
 
 _PROMPT = Path(__file__).parent / "judge.md"
-_VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
 Fields = Mapping[str, str]
 Compose = Callable[[Rubric, Fields], dict[str, Any]]
+Reader = Callable[[Rubric, Reply, Fields], dict[str, Verdict]]
 
 
 def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[], Any], sample: int = 0) -> Request:
@@ -71,16 +70,18 @@ def evidence_name(part: Part) -> str:
 
 
 def judged(
-    rubric: Rubric, name: str, fields: Fields, compose: Compose
+    rubric: Rubric, name: str, fields: Fields, compose: Compose, read: Reader = read_reply
 ) -> Chain[tuple[dict[str, Verdict], tuple[Reply, ...]]]:
-    """A chain that has one item judged: score -> verdict, and the replies. A pair is asked in both orders."""
+    """A chain that has one item judged: score -> verdict, and the replies. A pair is asked in both orders.
+
+    ``read`` makes verdicts of a reply."""
     reply = yield judge_request(rubric, name, fields, lambda: compose(rubric, fields))
-    verdicts = read_reply(rubric, reply, fields)
+    verdicts = read(rubric, reply, fields)
     if rubric.unit != "pair":
         return verdicts, (reply,)
     turned = {**fields, "first": fields["second"], "second": fields["first"]}
     other = yield judge_request(rubric, f"{name}/turned", turned, lambda: compose(rubric, turned))
-    back = read_reply(rubric, other, turned)
+    back = read(rubric, other, turned)
     return {part: both_orders(verdicts[part], back[part]) for part in verdicts}, (reply, other)
 
 
@@ -134,7 +135,7 @@ def _form(rubric: Rubric) -> str:
 
 
 def _fill(text: str, fields: Fields, rubric: Rubric) -> str:
-    return _VARIABLE.sub(lambda found: _field(fields, found[1], rubric), text)
+    return VARIABLE.sub(lambda found: _field(fields, found[1], rubric), text)
 
 
 def _field(fields: Fields, name: str, rubric: Rubric) -> str:

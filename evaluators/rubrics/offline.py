@@ -5,8 +5,10 @@
     constant   the middle of the scale, whatever the text says
     random     a value drawn by the seed
     words      words that two texts have in common (F1 over stems), put on the scale; for rubrics that name the texts
+    harsh, lenient, flat, fair   what ``satisfaction.planted`` says of a rated turn: planted bias, slope and noise
 
-``exact`` and ``noisy`` need answers whose quality was planted. The rest are floors that a model's judging has to clear.
+``exact`` and ``noisy`` need answers whose quality was planted, and so do the judges of the last line, which see quality
+but not the rater, unless the rubric shows them a memory. The rest are floors that a model's judging has to clear.
 """
 
 from __future__ import annotations
@@ -18,12 +20,18 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from evaluators.rubrics.loading import Part, Rubric
 from evaluators.rubrics.verdicts import NA, say_value
+from evaluators.satisfaction.planted import JUDGES as BIASED_JUDGES
+from evaluators.satisfaction.planted import PlantedJudge
+from evaluators.satisfaction.turns import SATISFIED, SCORES
 from schemas.errors import RequestError
 
-JUDGES = ("exact", "noisy", "constant", "random", "words")
-KEYED = ("exact", "noisy")
+BIASED = {judge.name: judge for judge in BIASED_JUDGES}
+JUDGES = ("exact", "noisy", "constant", "random", "words", *BIASED)
+KEYED = ("exact", "noisy", *BIASED)
 MOVED, MISTAKEN = 0.15, 0.05
 
 _SMALL = 4  # letters of a word that carries little
@@ -33,9 +41,14 @@ _QUOTED = 8  # words that an offline judge quotes
 
 @dataclass(frozen=True)
 class Planted:
-    """What a judge should say of an item: a value of the scale, or None where the rubric does not apply."""
+    """What a judge should say of an item: a value of the scale, or None where the rubric does not apply.
+
+    Of a rated turn also its quality as a share of the best, and the mean score in the rater's memory, None without.
+    """
 
     value: float | None
+    quality: float | None = None
+    memory_mean: float | None = None
 
 
 def offline_answer(
@@ -80,14 +93,40 @@ def _value(
         return chance.choice(rubric.scale.values)
     if judge == "words":
         return _by_words(rubric, part, fields)
-    if planted is None:
+    if planted is None or (judge in BIASED and planted.quality is None):
         raise RequestError(
             f"offline:{judge} without planted quality", rubric.path, expected="answers of an offline subject",
             fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
-    if judge == "exact":
-        return planted.value
-    return _noisy(rubric, part, planted.value, chance)
+    if judge in BIASED:
+        return _biased(BIASED[judge], rubric, planted, chance)
+    due = planted.value if planted.quality is None or planted.value is None else _on_scale(rubric, planted.value)
+    return due if judge == "exact" else _noisy(rubric, part, due, chance)
+
+
+def _biased(judge: PlantedJudge, rubric: Rubric, planted: Planted, chance: Random) -> float:
+    """The score of a rated turn by a judge with planted bias; one that is shown a memory leans towards the rater."""
+    quality = planted.quality if planted.quality is not None else judge.middle
+    seen = judge.perceived(np.array([quality]), np.array([chance.gauss(0.0, 1.0)]))
+    if planted.memory_mean is not None and any(field.startswith("memory") for field in rubric.fields):
+        seen = seen + judge.trust * (planted.memory_mean - SATISFIED)
+    return _on_scale(rubric, float(judge.scores(seen)[0]))
+
+
+def _on_scale(rubric: Rubric, score: float) -> float:
+    """A score of a rated turn on the rubric's scale: of two values the upper one where the turn satisfies.
+
+    Raises RequestError for a scale that is neither 1 to 5 nor of two values.
+    """
+    values = rubric.scale.values
+    if values == SCORES:
+        return score
+    if len(values) == 2:
+        return values[score >= SATISFIED]
+    raise RequestError(
+        "offline judge of rated turns", rubric.path, field="scale", expected="1 to 5, or two labels",
+        fix="Judge with a model, or with offline:constant, offline:random",
+    )  # fmt: skip
 
 
 def _noisy(rubric: Rubric, part: Part, value: float | None, chance: Random) -> float | None:

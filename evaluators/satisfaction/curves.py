@@ -28,6 +28,7 @@ import polars as pl
 from evaluators.satisfaction.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
 from evaluators.satisfaction.ordinal import fit_population, fitted_thresholds, ordinal
 from evaluators.satisfaction.planted import (
+    JUDGES,
     PlantedJudge,
     PlantedTurns,
     best_scores,
@@ -41,12 +42,6 @@ from schemas.command import DONE, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN
 
-JUDGES = (
-    PlantedJudge("harsh", bias=-0.25, noise=0.12),
-    PlantedJudge("lenient", bias=0.20, noise=0.12),
-    PlantedJudge("flat", bias=0.10, noise=0.05, slope=0.4),
-    PlantedJudge("fair", bias=0.0, noise=0.10),
-)
 HISTORIES = (5, 10, 20, 40, None)
 """Source turns of each rater; None: all of them."""
 

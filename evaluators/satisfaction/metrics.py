@@ -28,6 +28,7 @@ import polars as pl
 
 from evaluators.satisfaction import contingency, per_rater
 from evaluators.satisfaction.contingency import Floats
+from evaluators.satisfaction.published_bootstrap import published_bounds, published_counts
 from evaluators.satisfaction.turns import GOLD, PREDICTIONS, SCORES
 from evaluators.scoring.resampling import ClusterDraws, Estimate, estimate
 from schemas.errors import RequestError
@@ -59,9 +60,13 @@ class Matched:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Metrics by name with their 95 % intervals over raters; why a metric is undefined; and what was counted."""
+    """Metrics by name with their 95 % intervals over raters; why a metric is undefined; and what was counted.
+
+    ``published`` has the intervals of the published bootstrap, None where a draw of it has no value.
+    """
 
     metrics: Mapping[str, Estimate]
+    published: Mapping[str, tuple[float, float] | None]
     undefined: Mapping[str, str]
     turns: int
     raters: int
@@ -108,14 +113,16 @@ def evaluate(turns: Matched, draws: ClusterDraws) -> Evaluation:
     counts = turns.counts
     values = _values(counts, np.ones((1, len(turns.raters))))
     drawn = _values(counts, draws.counts)
+    as_published = _values(counts, published_counts(len(turns.raters)))
     metrics = {name: estimate(float(value[0]), drawn[name], len(turns.raters)) for name, value in values.items()}
     undefined = {
         name: contingency.why_undefined(name, counts.sum(axis=0))
         for name, each in metrics.items()
         if each.value is None
     }
+    published = {name: published_bounds(value) for name, value in as_published.items()}
     return Evaluation(
-        metrics, undefined, len(turns.gold), len(turns.raters),
+        metrics, published, undefined, len(turns.gold), len(turns.raters),
         turns.without_prediction, turns.without_gold, per_rater.skipped(counts),
     )  # fmt: skip
 

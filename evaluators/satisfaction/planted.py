@@ -62,10 +62,11 @@ class PlantedTurns:
 
 @dataclass(frozen=True)
 class PlantedJudge:
-    """An offline judge: perceived = mean quality + slope * (quality - mean) + bias + noise * e, cut at ``cuts``.
+    """An offline judge: perceived = middle + slope * (quality - middle) + bias + noise * e, cut at ``cuts``.
 
     Quality is the mean level over the reasons in shares of full quality: what a judge can see that knows nothing of
-    the rater. ``bias`` below zero is a harsh judge.
+    the rater. ``bias`` below zero is a harsh judge. Where it is shown a memory, the judge leans towards the rater:
+    each point that the memory's mean score lies above 4 adds ``trust`` to what it perceives.
     """
 
     name: str
@@ -73,6 +74,25 @@ class PlantedJudge:
     noise: float
     slope: float = 1.0
     cuts: tuple[float, ...] = (0.22, 0.36, 0.50, 0.72)
+    middle: float = 0.745
+    trust: float = 0.15
+
+    def perceived(self, quality: Floats, chance: Floats) -> Floats:
+        """What it sees of turns of this quality; ``chance`` are draws of N(0, 1)."""
+        return self.middle + self.slope * (quality - self.middle) + self.bias + self.noise * chance
+
+    def scores(self, perceived: Floats) -> Ints:
+        """The scores that it gives for what it sees."""
+        return np.asarray(SCORES[0] + np.searchsorted(np.array(self.cuts), perceived, side="left"), np.int64)
+
+
+JUDGES = (
+    PlantedJudge("harsh", bias=-0.25, noise=0.12),
+    PlantedJudge("lenient", bias=0.20, noise=0.12),
+    PlantedJudge("flat", bias=0.10, noise=0.05, slope=0.4),
+    PlantedJudge("fair", bias=0.0, noise=0.10),
+)
+"""The offline judges of the release's figures, and of ``evaluators judge --judge offline:NAME``."""
 
 
 def planted_turns(raters: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping[str, Any]]) -> PlantedTurns:
@@ -103,13 +123,14 @@ def planted_turns(raters: Sequence[Mapping[str, Any]], ratings: Sequence[Mapping
 
 def judge_scores(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> Ints:
     """The raw scores of an offline judge."""
-    quality = turns.levels.mean(axis=1) / _TOP_LEVEL
     generator = np.random.Generator(np.random.PCG64(rng_for(seed, "evaluators", "judge", judge.name).getrandbits(64)))
-    middle = quality.mean()
-    seen = (
-        middle + judge.slope * (quality - middle) + judge.bias + judge.noise * generator.standard_normal(len(quality))
-    )
-    return np.asarray(SCORES[0] + np.searchsorted(np.array(judge.cuts), seen, side="left"), np.int64)
+    quality = quality_of(turns.levels)
+    return judge.scores(judge.perceived(quality, generator.standard_normal(len(quality))))
+
+
+def quality_of(levels: Floats) -> Floats:
+    """Mean level over the reasons, in shares of full quality; ``levels`` is (turns, 4)."""
+    return np.asarray(levels.mean(axis=1) / _TOP_LEVEL)
 
 
 def score_shares(turns: PlantedTurns, rater: Ints, levels: Floats) -> Floats:

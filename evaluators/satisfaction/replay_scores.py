@@ -5,28 +5,25 @@ first (``rater``, ``task``, ``block``), with the share of satisfied turns. Two c
 and group by group on the turns that both answered, under **one** calibration: the published figure 3 sets reference-CDF
 scores of candidates against block-CDF scores of the originals, which are two scales, and ``compare`` refuses that.
 
-``published_interval`` repeats the published bootstrap index by index: ``random.Random(42).choice`` over the sorted
-raters, 1,000 times, the means sorted, places 25 and 975. Ours, for every aggregate, is ``resampling``'s.
+``published_interval`` repeats the published bootstrap index by index (``published_bootstrap``). Ours, for every
+aggregate, is ``resampling``'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 
 import numpy as np
 import polars as pl
 
 from evaluators.satisfaction.calibration import Calibrated
+from evaluators.satisfaction.published_bootstrap import DRAWS, published_bounds, published_counts
 from evaluators.satisfaction.turns import SATISFIED, SCORES
 from evaluators.scoring.resampling import ClusterDraws, Estimate
 from schemas.errors import RequestError
 
 GROUPS: Mapping[str, tuple[str, ...]] = {"rater": ("rater",), "task": ("task",), "block": ("rater", "task")}
-
-_PUBLISHED_SEED, _PUBLISHED_DRAWS = 42, 1_000
-_TAIL = 0.025
 
 
 @dataclass(frozen=True)
@@ -72,15 +69,13 @@ def aggregates(scores: CandidateScores) -> dict[str, float]:
     return {"micro": micro, **macro, **rates}
 
 
-def published_interval(scores: CandidateScores, draws: int = _PUBLISHED_DRAWS) -> tuple[float, float]:
-    """The published 95 % interval of the rater macro mean."""
-    means = _group_means(scores.frame, "rater")["mean"].to_list()
-    rng, found = Random(_PUBLISHED_SEED), []
-    for _ in range(draws):
-        drawn = [rng.choice(means) for _ in means]
-        found.append(sum(drawn) / len(drawn))
-    found.sort()
-    return found[int(_TAIL * draws)], found[int((1 - _TAIL) * draws)]
+def published_interval(scores: CandidateScores, draws: int = DRAWS) -> tuple[float, float]:
+    """The published 95 % interval of the rater macro mean. Raises RequestError for no scores."""
+    means = _group_means(scores.frame, "rater")["mean"].to_numpy()
+    bounds = published_bounds(published_counts(len(means), draws) @ means / max(len(means), 1))
+    if bounds is None:
+        raise RequestError("no scores", f"scores of {scores.candidate}", fix="Check for failed replies")
+    return bounds
 
 
 def rater_interval(scores: CandidateScores, seed: int) -> Estimate:
@@ -104,7 +99,8 @@ def compare(one: CandidateScores, other: CandidateScores) -> dict[str, dict[str,
         raise RequestError("no turn in common", f"{one.candidate} and {other.candidate}")
     found = {"turn": _outcomes(both["score"] - both["theirs"])}
     for name, keys in GROUPS.items():
-        found[name] = _outcomes(both.group_by(keys).agg(d=(pl.col("score") - pl.col("theirs")).mean())["d"])
+        apart = both.group_by(keys).agg(d=(pl.col("score") - pl.col("theirs")).sum() / pl.len()).sort(keys)
+        found[name] = _outcomes(apart["d"])
     return found
 
 

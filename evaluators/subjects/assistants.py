@@ -3,7 +3,8 @@
 Each is a pure function of the history (whose last message is the user's) and a seed. ``ceiling`` picks up what
 the user shows and remembers it, the better the longer it has listened; ``static`` treats everybody alike;
 ``forgetful`` knows only the present session; ``wrong_register``, ``verbose`` and ``sycophant`` are ceilings with
-one fault. ``evaluators.subjects.truth`` scores what they did against the profile they never saw.
+one fault. ``evaluators.subjects.truth`` scores what they did against the profile they never saw. A summary of
+preferences that was kept (``Noted``) counts as known to those who adapt; ``static`` and ``sycophant`` ignore it.
 """
 
 from __future__ import annotations
@@ -58,12 +59,24 @@ class Spoken:
     moves: Moves
 
 
-def ceiling(history: Sequence[Said], seed: int) -> Spoken:
+@dataclass(frozen=True)
+class Noted:
+    """Preferences that an assistant wrote down for itself; None where it knows nothing."""
+
+    register: Register | None = None
+    length: Length | None = None
+    humor: str | None = None
+
+
+NOTHING = Noted()
+
+
+def ceiling(history: Sequence[Said], seed: int, noted: Noted = NOTHING) -> Spoken:
     """Adapts to what the user shows and recalls what they told."""
-    return _spoken(history, seed, _adapted(history, seed))
+    return _spoken(history, seed, _adapted(history, seed, noted))
 
 
-def static(history: Sequence[Said], seed: int) -> Spoken:
+def static(history: Sequence[Said], seed: int, _: Noted = NOTHING) -> Spoken:
     """The same polite, middling manner for everybody, always."""
     now, knows = moment(history[-1].text), known(history)
     rng = _rng(history, seed, "moves")
@@ -77,29 +90,29 @@ def static(history: Sequence[Said], seed: int) -> Spoken:
     return _spoken(history, seed, moves)
 
 
-def forgetful(history: Sequence[Said], seed: int) -> Spoken:
+def forgetful(history: Sequence[Said], seed: int, noted: Noted = NOTHING) -> Spoken:
     """Adapts within a session and begins each new one knowing nothing."""
     here = [each for each in history if each.session == history[-1].session]
-    moves = _adapted(here, seed, _WITHIN_SESSION)
+    moves = _adapted(here, seed, noted, _WITHIN_SESSION)
     if moment(history[-1].text).opens_callback:
         moves = replace(moves, recall="vague")
     return _spoken(history, seed, moves)
 
 
-def wrong_register(history: Sequence[Said], seed: int) -> Spoken:
+def wrong_register(history: Sequence[Said], seed: int, noted: Noted = NOTHING) -> Spoken:
     """Does everything right in the wrong tone of voice, jokes included."""
-    moves = _adapted(history, seed)
+    moves = _adapted(history, seed, noted)
     tease = moves.humor is not None or _rng(history, seed, "tease").random() < _TEASES
     other: Register = "formal" if (known(history).register or moves.register) == "casual" else "casual"
     return _spoken(history, seed, replace(moves, register=other, humor="canned" if tease else None))
 
 
-def verbose(history: Sequence[Said], seed: int) -> Spoken:
+def verbose(history: Sequence[Said], seed: int, noted: Noted = NOTHING) -> Spoken:
     """Does everything right at the greatest length."""
-    return _spoken(history, seed, replace(_adapted(history, seed), length="elaborate"))
+    return _spoken(history, seed, replace(_adapted(history, seed, noted), length="elaborate"))
 
 
-def sycophant(history: Sequence[Said], seed: int) -> Spoken:
+def sycophant(history: Sequence[Said], seed: int, _: Noted = NOTHING) -> Spoken:
     """Praises, gushes and agrees, whatever was said."""
     now, knows = moment(history[-1].text), known(history)
     rng = _rng(history, seed, "moves")
@@ -114,7 +127,7 @@ def sycophant(history: Sequence[Said], seed: int) -> Spoken:
     return _spoken(history, seed, moves)
 
 
-ASSISTANTS: Mapping[str, Callable[[Sequence[Said], int], Spoken]] = {
+ASSISTANTS: Mapping[str, Callable[[Sequence[Said], int, Noted], Spoken]] = {
     "ceiling": ceiling,
     "static": static,
     "forgetful": forgetful,
@@ -125,9 +138,9 @@ ASSISTANTS: Mapping[str, Callable[[Sequence[Said], int], Spoken]] = {
 """By name, as in ``offline:ceiling``."""
 
 
-def _adapted(history: Sequence[Said], seed: int, first: float = _FIRST) -> Moves:
+def _adapted(history: Sequence[Said], seed: int, noted: Noted, first: float = _FIRST) -> Moves:
     """What somebody attentive does; each thing known is used with a chance that grows with listening."""
-    knows, now = known(history), moment(history[-1].text)
+    knows, now = _with(known(history), noted), moment(history[-1].text)
     heard = sum(each.speaker == USER for each in history)
     skill = min(1.0, first + (1 - first) * heard / _FULL)
     rng = _rng(history, seed, "moves")
@@ -147,6 +160,16 @@ def _adapted(history: Sequence[Said], seed: int, first: float = _FIRST) -> Moves
         recall="right" if detail else "none",
         detail=detail,
         explains=not now.closes,
+    )
+
+
+def _with(knows: Known, noted: Noted) -> Known:
+    """What a conversation shows, and what was noted where it shows nothing."""
+    return replace(
+        knows,
+        register=knows.register or noted.register,
+        length=knows.length or noted.length,
+        humor=knows.humor or noted.humor,
     )
 
 

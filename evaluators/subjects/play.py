@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluators.subjects.assistants import Spoken
+from evaluators.subjects.assistants import NOTHING, Noted, Spoken
 from evaluators.subjects.truth import Scores, planted_scores
 from evaluators.subjects.users import ASSISTANT, USER, Said, user_turn
 from evaluators.subjects.wishes import wishes
@@ -29,7 +29,7 @@ class Played:
 def play(
     profile: Mapping[str, Any],
     priors: Sequence[Mapping[str, Any]],
-    assistant: Callable[[Sequence[Said], int], Spoken],
+    assistant: Callable[[Sequence[Said], int, Noted], Spoken],
     seed: int,
     turns: int = 5,
 ) -> list[Played]:
@@ -45,7 +45,7 @@ def play(
             last = next((each.text for each in reversed(here) if each.speaker == ASSISTANT), "")
             own = [each.text for each in here if each.speaker == USER]
             history.append(Said(session, turn, USER, said.text))
-            spoken = assistant(history, seed)
+            spoken = assistant(history, seed, NOTHING)
             history.append(Said(session, turn, ASSISTANT, spoken.text))
             wish = wishes(profile, prior, [*own, said.text], last)
             scores = planted_scores(wish, said, spoken.moves, shared)

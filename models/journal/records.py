@@ -58,6 +58,15 @@ class Answered:
     batch: bool = False
 
 
+def new_settings(question: Question, stored: dict[bytes, bytes]) -> tuple[bytes, str | None]:
+    """The digest of a question's settings, and the settings unless they are stored; adds them to ``stored``."""
+    digest = stored.get(question.settings)
+    if digest is not None:
+        return digest, None
+    stored[question.settings] = digest = hashlib.sha256(question.settings).digest()
+    return digest, question.settings.decode()
+
+
 def new_parts(question: Question, stored: set[bytes]) -> list[StoredPart]:
     """The parts of a question that are not stored yet; adds them to ``stored``."""
     made: list[StoredPart] = []
@@ -70,17 +79,25 @@ def new_parts(question: Question, stored: set[bytes]) -> list[StoredPart]:
     return made
 
 
-def insert_asked(connection: sqlite3.Connection, asked: Asked, parts: Sequence[StoredPart], run: int) -> None:
-    """Note a request as about to be sent, with the parts of it that are new."""
+def insert_asked(
+    connection: sqlite3.Connection,
+    asked: Asked,
+    settings: tuple[bytes, str | None],
+    parts: Sequence[StoredPart],
+    run: int,
+) -> None:
+    """Note a request as about to be sent, with its settings (``new_settings``) and the parts of it that are new."""
     question = asked.question
-    connection.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?, ?, ?)", parts)
-    settings = hashlib.sha256(question.settings).digest()
-    connection.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (settings, question.settings.decode()))
+    digest, text = settings
+    if parts:
+        connection.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?, ?, ?)", parts)
+    if text is not None:
+        connection.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", settings)
     connection.execute(
         _ASKED,
         (
             question.key, asked.id, asked.role, asked.model, asked.server, question.wire, asked.sample, asked.attempt,
-            asked.prompt_id, asked.prompt_digest, question.digests[-1], settings, question.manner, run, now(),
+            asked.prompt_id, asked.prompt_digest, question.digests[-1], digest, question.manner, run, now(),
             asked.most_tokens, asked.max_tokens,
         ),
     )  # fmt: skip

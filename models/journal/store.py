@@ -77,7 +77,8 @@ class Journal:
         self._aside: dict[bytes, bytes] = {}  # replies that are not in the file, or not yet
         self._chunks: dict[int, dict[int, tuple[str, bytes]]] = {}
         self._last: asyncio.Future[None] | None = None
-        self._stored: set[bytes] = set()
+        self._stored: set[bytes] = set()  # digests of parts
+        self._settings: dict[bytes, bytes] = {}  # digests of stored settings
         self._take_over()
         self.known: dict[bytes, int | None] = dict(connection.execute("SELECT key, rowid FROM replies"))
         self._reader = files.reader(path)
@@ -133,11 +134,14 @@ class Journal:
 
     async def ask(self, asked: Sequence[Asked]) -> None:
         """Note requests as about to be sent. On disk when this returns, and with it all that was noted before."""
-        new = [(one, records.new_parts(one.question, self._stored)) for one in asked]
+        new = [
+            (one, records.new_settings(one.question, self._settings), records.new_parts(one.question, self._stored))
+            for one in asked
+        ]
 
         def work(connection: sqlite3.Connection) -> None:
-            for one, parts in new:
-                records.insert_asked(connection, one, parts, self.run)
+            for one, settings, parts in new:
+                records.insert_asked(connection, one, settings, parts, self.run)
 
         await self._do(work)
 

@@ -59,8 +59,7 @@ class Client:
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
             connector=self._connector,
-            headers={"accept-encoding": "identity", "user-agent": "anamnesis"},
-            auto_decompress=False,
+            headers={"accept-encoding": "identity", "user-agent": "anamnesis"},  # some proxies compress all the same
         )
         return self
 
@@ -198,7 +197,8 @@ class Client:
 
 async def _read(response: aiohttp.ClientResponse, most: int | None, cut: bool = False) -> bytes:
     """The bytes of a reply. Raises UnansweredError when there are more than ``most``, unless they may be ``cut``."""
-    if most is None or (response.content_length or most + 1) <= most:
+    compressed = "content-encoding" in response.headers
+    if most is None or (not compressed and (response.content_length or most + 1) <= most):
         return await response.read()
     pieces: list[bytes] = []
     size = 0

@@ -18,6 +18,7 @@ from audits import llm_judge
 from models.backends import add_backend_arguments, backend_settings
 from models.backends import run as ask
 from perf.quality.agreement import WHOLE
+from schemas.benchmarks import benchmark
 from schemas.command import DONE, MACHINE_FAILED, parser, print_json, run, say
 from schemas.errors import RequestError, unknown
 
@@ -58,7 +59,7 @@ def _command(arguments: argparse.Namespace) -> int:
         raise RequestError("no model to measure", "--backend offline", fix="Name one with --backend messages")
     memories = [row for row in memories if arguments.set in (None, row["set"])]
     codes = sorted({fault["code"] for row in memories for fault in row["faults"]})
-    settings = backend_settings(arguments, "heart")
+    settings = backend_settings(arguments, benchmark("heart"))
     starts = llm_judge.starts(memories, frozenset(codes))
     judged = list(ask(starts, settings, rows=len(memories) * len({code.split(".")[0] for code in codes})))
     unanswered = sum(bool(each.unanswered) for each in judged)
