@@ -24,11 +24,10 @@ from typing import Any
 from releases import gate
 from releases.cards.configs import configs
 from releases.cards.texts import card_texts
-from releases.comparing import diff
 from releases.opening import Release, open_release
-from releases.roles import as_entry, roles_of_both
+from releases.roles import as_entry
 from releases.source import rows_in_order
-from releases.versioning import Change, demand, required
+from releases.versioning import Change, demand, required_between
 from releases.writing import Contents, Shape, write_release
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError
@@ -110,7 +109,7 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     if name is None:
         return None
     parent = open_release(str(name), plan.frozen)
-    change: Change = required(diff(parent, fresh), roles_of_both(parent, fresh))
+    change: Change = required_between(parent, fresh)
     demand(plan.name, name, change)
     return {
         "version": str(name.version),

@@ -113,10 +113,10 @@ def _write(contents: Contents, staging: Path) -> Manifest:
         "review": tally.review(),
     }
     fresh = Release(staging, document)
-    document["parent"] = contents.parent_of(fresh)
     for config in contents.configs:
         document["configs"][config.name] = entry = write_config(fresh, config, canary)
         sizes[config.name] = config_size([staging / file["path"] for file in entry["files"]]).size
+    document["parent"] = contents.parent_of(fresh)
     document["files"] = _listed(staging)
     for path, content in descriptions(Release(staging, sealed(document)), sizes).items():
         (staging / path).parent.mkdir(exist_ok=True)

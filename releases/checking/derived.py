@@ -106,6 +106,8 @@ def _past(manifest: Manifest) -> Iterator[Problem]:
 
 def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Counted) -> Iterator[Problem]:
     path = entry["files"][0]["path"]
+    if odd := [table for table in entry["needs"] if table not in release.tables]:
+        yield Problem(f"manifest.json/configs/{name}/needs", "derived.config", f"there is no table {odd[0]}")
     try:
         digest = config_size([release.folder / path])
         yield from canary_problems(release.folder, release.manifest, name)
