@@ -22,7 +22,7 @@ import polars as pl
 
 from evaluators.rubrics.judging import judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
-from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.verdicts import Verdict
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug
 from evaluators.scoring.metrics import Metric, State
@@ -141,6 +141,7 @@ def _rows(
         nothing = {part.name: Verdict(state, reason=row["reason"]) for part in rubric.parts} if state else {}
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
         used = _used(replies, judge, settings)
+        planted, planted_state = planted_of(rubric, row)
         for place, (part, verdict) in enumerate(verdicts.items()):
             made.append(
                 {
@@ -151,8 +152,8 @@ def _rows(
                     "value": verdict.value,
                     "reason": verdict.reason,
                     "evidence": verdict.evidence,
-                    "planted": row.get("planted"),
-                    "planted_state": row.get("planted_state"),
+                    "planted": planted,
+                    "planted_state": planted_state,
                     # One call gives all scores of a rubric: its tokens stand with the first.
                     **(used if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
                     "groups": {name: row[name] for name in table.groups},

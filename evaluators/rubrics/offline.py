@@ -79,6 +79,17 @@ def common_words(one: str, two: str) -> float:
     return 2 * common / (sum(first.values()) + sum(second.values())) if common else 0.0
 
 
+def planted_of(rubric: Rubric, row: Mapping[str, Any]) -> tuple[float | None, str | None]:
+    """What a judge should say of a row on the rubric's scale, and its state; no state where nothing was planted, or
+    where a rubric of another scale than 1 to 5 or two values judges a rated turn."""
+    value, state = row.get("planted"), row.get("planted_state")
+    if value is None or row.get("quality") is None:
+        return value, state
+    if rubric.scale.values != SCORES and len(rubric.scale.values) != 2:
+        return None, None
+    return _on_scale(rubric, value), state
+
+
 def middle(rubric: Rubric) -> float:
     """The middle value of a scale."""
     return rubric.scale.values[len(rubric.scale.values) // 2]
