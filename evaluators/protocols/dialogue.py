@@ -83,12 +83,13 @@ def dialogue_plan(
     *,
     extra: str | None = None,
     named: Sequence[str] = (),
+    offline_users: Sequence[str] = (PLANNED.removeprefix(OFFLINE),),
 ) -> Plan:
     """The plan of a run: ``extra`` names the table of what is asked afterwards, ``about`` goes into the header.
 
     Raises RequestError for an unknown offline user.
     """
-    offline_name(parsed.user, (PLANNED.removeprefix(OFFLINE),), "--user")
+    offline_name(parsed.user, tuple(offline_users), "--user")
     chosen = limited(talks, parsed.limit, parsed.seed, release)
     prefix = f"evaluate/dialogue/{release.name}"
     settings = asking(parsed, **{SUBJECT: parsed.model, USER: parsed.user})

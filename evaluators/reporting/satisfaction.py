@@ -1,4 +1,4 @@
-"""The page about judges of satisfaction: ranks with intervals, calibration, gain by memory, candidates in replay.
+"""The chapter about judges of satisfaction: ranks with intervals, calibration, gain by memory, candidates in replay.
 
     python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out report.html
 
@@ -9,16 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
-from evaluators.reporting.parts import section, table
+from evaluators.reporting.parts import Chapter, Section, table
 from evaluators.reporting.satisfaction_charts import Series, square
+from schemas.errors import RequestError
 
 _COLOURS = {"raw": "s-recent", "ordinal": "s-mem0"}
 _CALIBRATED = "s-naive_rag"
 _SHOWN = ("mae", "rmse", "pearson", "spearman", "qwk", "pu_pearson", "centred_pearson", "f1_dsat", "false_sat", "auc")
 
 Result = Mapping[str, Any]
+
+
+def satisfaction_chapter(paths: Sequence[Path], results: Sequence[Result]) -> Chapter:
+    """The chapter of a result of ``calibrate``. Raises RequestError for several: each ranks its own judges."""
+    if len(results) > 1:
+        raise RequestError(
+            f"{len(results)} results of `calibrate`", paths[1], expected="one a page",
+            fix="Make a page of each, or calibrate all score files together",
+        )  # fmt: skip
+    (result,) = results
+    return Chapter(result["release"]["name"], "satisfaction, turn by turn", head(result), sections(result))
 
 
 def head(result: Result) -> str:
@@ -38,7 +51,6 @@ def head(result: Result) -> str:
         cautions.append("No candidate is a model: their replies are drawn by planted quality.")
     caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
     return (
-        f'<p class="eyebrow">Satisfaction, turn by turn</p><h1>{escape(result["release"]["name"])}</h1>'
         f'<p class="verdict">{verdict}</p>'
         f"<p>{figures['turns']:,} rated turns of {figures['raters']} raters; scores under "
         f"{escape(run['calibration'])}. Intervals are over raters: others like them.</p>{caution}"
@@ -46,7 +58,7 @@ def head(result: Result) -> str:
     )
 
 
-def sections(result: Result) -> list[str]:
+def sections(result: Result) -> list[Section]:
     """All sections, in order."""
     figures = result["figures"]
     return [
@@ -60,7 +72,7 @@ def sections(result: Result) -> list[str]:
     ]
 
 
-def ranking(figures: Result, calibration: str) -> str:
+def ranking(figures: Result, calibration: str) -> Section:
     """Judges under the headline calibration and baselines, best first."""
     rows = [
         [escape(row["name"]), f"{row['rank']}", _value(row), _bounds(row), f"{row['turns']:,}", _tied(row)]
@@ -73,10 +85,10 @@ def ranking(figures: Result, calibration: str) -> str:
     )
     head = ["Judge", "Rank", "Mean absolute error", "95 %", "Turns", "Not told from"]
     lead = f"Judges under {escape(calibration)}, and baselines of score history and similar turns."
-    return section("results", "Ranking of judges", table(head, rows) + note, lead)
+    return Section("results", "Ranking of judges", table(head, rows) + note, lead)
 
 
-def metrics(figures: Result) -> str:
+def metrics(figures: Result) -> Section:
     """All metrics that the paper shows, raw and calibrated, each with both intervals in the details."""
     body = ""
     for name, methods in _entries(figures):
@@ -86,7 +98,7 @@ def metrics(figures: Result) -> str:
         body += f"<h3>{escape(name)}</h3>{table(['Calibration', *(key.replace('_', ' ') for key in _SHOWN)], rows)}"
         body += "".join(_detail(name, method, one) for method, one in methods.items())
     lead = "Raw and calibrated scores of every judge, so that like is compared with like."
-    return section("metrics", "Agreement with raters", body, lead)
+    return Section("metrics", "Agreement with raters", body, lead)
 
 
 def _detail(name: str, method: str, one: Result) -> str:
@@ -99,7 +111,7 @@ def _detail(name: str, method: str, one: Result) -> str:
     return f"<details><summary>{told}</summary>{table(head, rows)}</details>"
 
 
-def calibrations(figures: Result) -> str:
+def calibrations(figures: Result) -> Section:
     """Mean absolute error by calibration, and what kept its raw score and why."""
     rows = []
     for one in figures["entries"]:
@@ -116,10 +128,10 @@ def calibrations(figures: Result) -> str:
             )
     head = ["Calibration", "Mean absolute error", "95 %", "Bias", "Kept their raw score"]
     lead = "A calibration by rank gives a judge the spread of the rater's history, however little the judge knows."
-    return section("calibration", "Calibration", table(head, rows), lead)
+    return Section("calibration", "Calibration", table(head, rows), lead)
 
 
-def plots(figures: Result, calibration: str) -> str:
+def plots(figures: Result, calibration: str) -> Section:
     """Reliability, and the scale of each rater before and after."""
     body = ""
     for one in figures["entries"]:
@@ -139,10 +151,10 @@ def plots(figures: Result, calibration: str) -> str:
         ]  # fmt: skip
         drawn += square(scales, "mean score of a rater", "mean score given for that rater", f"Scales, {name}")
         body += f'<h3>{name}: reliability, and the scale of each rater</h3><div class="facts">{drawn}</div>'
-    return section("plots", "Calibration, drawn", body, "On the dashed line judge and raters are the same.")
+    return Section("plots", "Calibration, drawn", body, "On the dashed line judge and raters are the same.")
 
 
-def gains(figures: Result) -> str:
+def gains(figures: Result) -> Section:
     """What each rubric gains over the base with the same judge, and for how many raters."""
     rows = []
     for one in figures["gains"]:
@@ -159,10 +171,10 @@ def gains(figures: Result) -> str:
         )  # fmt: skip
     head = ["Rubric", "Against", "Gain", "95 %", "Mean over raters", "Raters that gain", "Least / median / most"]
     lead = "Mean absolute error without minus with, on the same turns: above 0 the rubric brings the judge closer."
-    return section("gain", "Gain by rater", table(head, rows, 2) if rows else "", lead)
+    return Section("gain", "Gain by rater", table(head, rows, 2) if rows else "", lead)
 
 
-def replay(figures: Result) -> str:
+def replay(figures: Result) -> Section:
     """Candidates under one calibration, and how they compare pair by pair."""
     body = ""
     for one in figures["replay"]:
@@ -178,7 +190,7 @@ def replay(figures: Result) -> str:
         "One judge, one calibration for all. Planted is the mean score that raters would give most likely, known where"
         " a reply's quality was planted. Hard turns were chosen by low scores: a mean over them is none over turns."
     )
-    return section("replay", "Candidates in replay", body, lead)
+    return Section("replay", "Candidates in replay", body, lead)
 
 
 def _candidate(row: Result) -> list[str]:
@@ -201,7 +213,7 @@ def _outcome(pair: Result, group: str) -> list[str]:
     return [name, group, *shares, won, f"{own['delta']:+.3f}", f"{int(own['count']):,}"]
 
 
-def counted(figures: Result) -> str:
+def counted(figures: Result) -> Section:
     """What has no score, what has no partner, and which raters an average leaves out."""
     rows = []
     for one in figures["entries"]:
@@ -222,7 +234,7 @@ def counted(figures: Result) -> str:
         "Score without gold",
         "Raters left out of averages",
     ]
-    return section("counts", "What was counted", table(head, rows, 2), "Nothing that is missing stands for a number.")
+    return Section("counts", "What was counted", table(head, rows, 2), "Nothing that is missing stands for a number.")
 
 
 def _entries(figures: Result) -> Iterator[tuple[str, Mapping[str, Any]]]:

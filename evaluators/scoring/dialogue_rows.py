@@ -104,7 +104,7 @@ def dialogue_tables(found: Sequence[HeldTalk], settings: BackendSettings, extra:
 
 def _table(unit: Any, groups: tuple[str, ...], rows: Any) -> Said:
     rows = list(rows)
-    columns = dict.fromkeys(["item", "state", "reason", *groups])
+    columns = dict.fromkeys(["item", "state", "reason", *groups, *_USED])  # also of a table without rows
     for row in rows:
         columns |= dict.fromkeys(row)
     return Said(unit, groups, said_frame(rows, list(columns)))
@@ -117,17 +117,21 @@ def _about(one: HeldTalk) -> dict[str, str]:
 def _turns(found: Sequence[HeldTalk], settings: BackendSettings) -> Iterator[dict[str, Any]]:
     for one in found:
         about = _about(one)
+        spoken: Counter[tuple[int, int]] = Counter()
         for turn in one.dialogue.turns:
-            row = {**about, **_message(one.talk.id, turn, settings), "state": "said", "reason": None}
+            spoken[turn.session, turn.number] += 1
+            order = spoken[turn.session, turn.number]
+            row = {**about, **_message(one.talk.id, turn, order, settings), "state": "said", "reason": None}
             planted = one.planted.turns.get((turn.session, turn.number)) if turn.role == "subject" else None
             yield {**row, **_planted(planted)}
         if one.dialogue.failure is not None:
-            yield {**about, **_unsaid(one.talk.id, one.dialogue.failure)}
+            yield {**about, **_unsaid(one.talk.id, one.dialogue.failure, spoken)}
 
 
-def _message(dialogue: str, turn: Turn, settings: BackendSettings) -> dict[str, Any]:
+def _message(dialogue: str, turn: Turn, order: int, settings: BackendSettings) -> dict[str, Any]:
+    """A message; ``order`` is its place among those of its exchange, so that items are in the order of speaking."""
     return {
-        "item": f"{dialogue}/{turn.session:03}/{turn.number:03}/{turn.speaker}",
+        "item": f"{dialogue}/{turn.session:03}/{turn.number:03}/{order}.{turn.speaker}",
         "session": f"{turn.session:03}",
         "turn": f"{turn.number:03}",
         "speaker": turn.speaker,
@@ -138,12 +142,12 @@ def _message(dialogue: str, turn: Turn, settings: BackendSettings) -> dict[str, 
     }
 
 
-def _unsaid(dialogue: str, failure: Failure) -> dict[str, Any]:
+def _unsaid(dialogue: str, failure: Failure, spoken: Mapping[tuple[int, int], int]) -> dict[str, Any]:
     """The row of a message that did not come."""
     session, number, speaker = failure.item.rsplit("/", 3)[1:]
     place = f"{int(session):03}/{int(number):03}"
     return {
-        "item": f"{dialogue}/{place}/{speaker}",
+        "item": f"{dialogue}/{place}/{spoken.get((int(session), int(number)), 0) + 1}.{speaker}",
         "session": place[:3],
         "turn": place[4:],
         "speaker": speaker,
@@ -199,7 +203,7 @@ def _sessions(found: Sequence[HeldTalk]) -> list[dict[str, Any]]:
 
 def _notes(found: Sequence[HeldTalk], settings: BackendSettings) -> list[dict[str, Any]]:
     return [
-        {**_about(one), **_message(one.talk.id, note, settings), "state": "said", "reason": None}
+        {**_about(one), **_message(one.talk.id, note, 1, settings), "state": "said", "reason": None}
         for one in found
         for note in one.dialogue.notes
     ]

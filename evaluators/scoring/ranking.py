@@ -61,8 +61,8 @@ def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[
         )
         for name, result in results.items()
     }
-    setting = next(iter(results.values()))["run"]["setting"]
-    return ranks_of(units, f"accuracy, {setting}", seed)
+    settings = {result["run"]["setting"] for result in results.values()}
+    return ranks_of(units, f"accuracy, {settings.pop()}" if len(settings) == 1 else "accuracy", seed)
 
 
 def ranks_of(units: Mapping[str, pl.DataFrame], shown: str, seed: int) -> list[Ranked]:
