@@ -167,7 +167,7 @@ def test_a_page_shows_ranks_calibration_gain_and_candidates_and_loads_nothing(ro
     page = tmp_path / "page.html"
     assert evaluate(root, "report", folder(root) / "satisfaction.reference_cdf.json", "--out", page, "--json") == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["ranking"] == result["figures"]["ranking"]
+    assert [one["about"] for one in document["chapters"]] == ["satisfaction, turn by turn"]
     text = page.read_text("utf-8")
     for title in ("Ranking of judges", "Agreement with raters", "Calibration, drawn", "Gain by rater", "Candidates in"):
         assert title in text
@@ -175,7 +175,9 @@ def test_a_page_shows_ranks_calibration_gain_and_candidates_and_loads_nothing(ro
     shown = {round(float(value), 6) for value in re.findall(r'data-value="([0-9.-]+)"', text)}
     assert {round(row["mae"], 6) for row in result["figures"]["ranking"]} <= shown
     assert "no source predictions" in text and "not applied" in text
-    two = [folder(root) / "satisfaction.reference_cdf.json"] * 2
+    other = tmp_path / "other.json"
+    other.write_bytes((folder(root) / "satisfaction.reference_cdf.json").read_bytes())
+    two = [folder(root) / "satisfaction.reference_cdf.json", other]
     assert evaluate(root, "report", *two, "--out", page) == 2
 
 

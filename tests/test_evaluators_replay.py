@@ -115,7 +115,8 @@ def test_an_empty_reply_is_asked_for_three_times_and_then_failed(root, rehearse)
     rehearse(compose=answer)
     out = root / "empty.json"
     assert evaluate(root, "run", "--model", MODEL, "--limit", "2", "--out", out, "--quiet") == 3
-    assert read_result(out)["figures"]["states"] == {"said": 0, "refused": 0, "truncated": 0, "failed": 2}
+    states = read_result(out)["figures"]["states"]
+    assert {state for state, count in states.items() if count} == {"failed"} and states["failed"] == 2
     rows = pl.read_parquet(root / "empty.turns.parquet")
     assert len(asked) == 6 and set(rows["reason"]) == {"empty after 3 attempts"}
 
