@@ -12,7 +12,7 @@ import evaluators.reporting.command as reporting
 from evaluators import export
 from evaluators.protocols import choice, open_command, run_command
 from evaluators.reporting import leaderboard
-from evaluators.rubrics import judge_command
+from evaluators.rubrics import judge_command, spur
 from evaluators.satisfaction import calibrate_command
 from evaluators.scoring import comparing
 from schemas.command import Verb, run_verb
@@ -25,6 +25,7 @@ VERBS = {
     "calibrate": Verb(
         calibrate_command.HELP, calibrate_command.EXAMPLE, calibrate_command.add_arguments, calibrate_command.run
     ),
+    "spur": Verb(spur.HELP, spur.EXAMPLE, spur.add_arguments, spur.run),
     "compare": Verb(comparing.HELP, comparing.EXAMPLE, comparing.add_arguments, comparing.run),
     "report": Verb(reporting.HELP, reporting.EXAMPLE, reporting.add_arguments, reporting.run),
     "leaderboard": Verb(leaderboard.HELP, leaderboard.EXAMPLE, leaderboard.add_arguments, leaderboard.run),

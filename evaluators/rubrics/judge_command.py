@@ -23,7 +23,7 @@ import polars as pl
 from evaluators.rubrics.compatibility import read_released
 from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
-from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.verdicts import Verdict, read_reply
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
@@ -186,7 +186,7 @@ def _rows(
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
         spent = used([reply.usage for reply in replies], judge, settings)
         for place, (part, verdict) in enumerate(verdicts.items()):
-            planted_state, planted = planted_in(row, part)
+            planted_state, planted = planted_of(rubric, row, part)
             made.append(
                 {
                     "item": row["item"],
