@@ -49,7 +49,7 @@ def test_every_figure_stands_with_its_interval_and_what_it_means(reported):
         if figure["value"] is not None
     ]
     assert shown == pytest.approx(sorted(figures), abs=1e-6)
-    assert "personas like these" in text and "these, asked again" in text
+    assert "Personas like these" in text and "These, asked again" in text
     assert "Judges examined" in text and "Judges compared" in text and "without offline:noisy" in text
     assert "No model has been asked" in text and "src=" not in text and len(page.read_bytes()) < 150_000
 

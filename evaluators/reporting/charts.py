@@ -214,6 +214,19 @@ def strip(counts: Mapping[int, int], bounds: Sequence[tuple[str, int, int]], fir
     )
 
 
+def whisker(value: float | None, spread: Mapping[str, Any] | None, least: float, most: float) -> str:
+    """A dot with its interval on a scale of its own, for a cell of a table; nothing for no value."""
+    if value is None:
+        return ""
+    width = most - least
+    line = ""
+    if spread and spread["low"] is not None:
+        left, long = 100 * (spread["low"] - least) / width, 100 * (spread["high"] - spread["low"]) / width
+        line = f'<i class="ci s-naive_rag" style="left:{left:.3f}%;width:{long:.3f}%"></i>'
+    dot = f'<b class="dot s-naive_rag" style="left:{100 * (value - least) / width:.3f}%"></b>'
+    return f'<span class="track small" aria-hidden="true">{line}{dot}</span>'
+
+
 def legend(entries: Sequence[tuple[str, str]]) -> str:
     """Series classes and their names."""
     items = "".join(f'<li><i class="swatch {series}"></i>{escape(name)}</li>' for series, name in entries)

@@ -50,7 +50,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
     groups = grouped(parsed.results)
-    chapters = [_chapter(parsed, kind, found) for (_, kind), found in groups.items()]
+    chapters = [_chapter(parsed, kind, found) for (_, kind, _), found in groups.items()]
     text = page(chapters).encode()
     write_whole(parsed.out, [text])
     count = len(parsed.results)
@@ -64,12 +64,12 @@ def run(parsed: argparse.Namespace) -> int:
     return DONE
 
 
-def grouped(paths: Sequence[Path]) -> dict[tuple[str, str], list[Read]]:
-    """(benchmark, kind) -> its results, in the order given; choices first.
+def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
+    """(benchmark, kind, protocol) -> its results, in the order given; choices first.
 
     Raises RequestError for a result of another kind, and for two on one benchmark that are of different content.
     """
-    found: dict[tuple[str, str], list[Read]] = {}
+    found: dict[tuple[str, str, str], list[Read]] = {}
     for path in dict.fromkeys(paths):
         result = read_result(path)
         if result["kind"] not in KINDS:
@@ -77,9 +77,11 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str], list[Read]]:
                 f"a result of `{result['kind']}`", path, expected="one that `choice`, `open` or `judge` wrote",
                 fix="Judge it first: python -m evaluators judge",
             )  # fmt: skip
-        found.setdefault((result["release"]["name"].partition("@")[0], result["kind"]), []).append((path, result))
-    for benchmark in {name for name, _ in found}:
-        demand_same_content([one for (name, _), own in found.items() if name == benchmark for one in own])
+        what = result["run"]["protocol"] if result["kind"] == "scores" else ""
+        key = (result["release"]["name"].partition("@")[0], result["kind"], what)
+        found.setdefault(key, []).append((path, result))
+    for benchmark in {name for name, *_ in found}:
+        demand_same_content([one for (name, *_), own in found.items() if name == benchmark for one in own])
     return dict(sorted(found.items(), key=lambda item: KINDS.index(item[0][1])))
 
 

@@ -12,11 +12,14 @@ from typing import Any, Literal, get_args
 
 UnitName = Literal["sentence", "message", "turn", "prefix", "dialogue", "session", "note", "pair", "item"]
 Kind = Literal["integers", "boolean", "labels", "pairwise"]
-Method = Literal["mean", "atomic"]
+Method = Literal["mean", "atomic", "traits"]
 State = Literal["scored", "not_applicable", "unscored", "refused", "failed"]
 """scored: a value was given; not_applicable: the judge says that the metric does not apply; unscored: a reply came
 and holds no value, or the judge declined; refused: the model declined; failed: no reply came. Only
 ``scored`` has a value."""
+
+TRAIT_GROUPS = ("character_id", "trait", "truth", "keyed", "statement_id", "wording", "order")
+"""Groups that rows of agreement with statements have, for the method ``traits``."""
 
 UNITS: tuple[UnitName, ...] = get_args(UnitName)
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -61,9 +64,10 @@ class Aggregation:
 
     ``mean``: a mean over ``within``, from the finest group to the coarsest, then over the coarsest. ``atomic``: persona
     fidelity (``fidelity``): sentences within responses within runs within sets, against the level in the
-    group ``target``. ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures are broken
-    down by. All are names of groups of the score rows; ``item`` is the item itself. A metric with ``of`` has no rows of
-    its own: it is the mean of those metrics of the same item and judge, divided by ``over``.
+    group ``target``. ``traits``: agreement with keyed statements as trait values against the truth that rows hold
+    (``psychometrics.figures``). ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures
+    are broken down by. All are names of groups of the score rows; ``item`` is the item itself. A metric with ``of`` has
+    no rows of its own: it is the mean of those metrics of the same item and judge, divided by ``over``.
     """
 
     method: Method = "mean"
@@ -78,7 +82,9 @@ class Aggregation:
     @property
     def groups(self) -> tuple[str, ...]:
         """Every group that is named, once."""
-        named = (*self.within, *self.clusters, *self.by, *self.sets, *((self.target,) if self.target else ()))
+        target = (self.target,) if self.target else ()
+        traits = TRAIT_GROUPS if self.method == "traits" else ()
+        named = (*traits, *self.within, *self.clusters, *self.by, *self.sets, *target)
         return tuple(dict.fromkeys(name for name in named if name != "item"))
 
 
