@@ -214,6 +214,13 @@ def strip(counts: Mapping[int, int], bounds: Sequence[tuple[str, int, int]], fir
     )
 
 
+def round_scale(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of a scale that holds 0 and all values: whole numbers, or tenths where everything is small."""
+    least, most = min([0.0, *values]), max([0.0, *values])
+    step = 0.1 if max(most, -least) <= 0.5 else 1.0
+    return math.floor(least / step - 1e-9) * step if least else 0.0, max(step, math.ceil(most / step - 1e-9) * step)
+
+
 def whisker(value: float | None, spread: Mapping[str, Any] | None, least: float, most: float) -> str:
     """A dot with its interval on a scale of its own, for a cell of a table; nothing for no value."""
     if value is None:

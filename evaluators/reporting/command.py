@@ -65,7 +65,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
-    """(benchmark, kind, protocol) -> its results, in the order given; choices first.
+    """(benchmark, kind, protocol) -> its results: benchmarks in the order given, choices first.
 
     Raises RequestError for a result of another kind, and for two on one benchmark that are of different content.
     """
@@ -82,7 +82,8 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
         found.setdefault(key, []).append((path, result))
     for benchmark in {name for name, *_ in found}:
         demand_same_content([one for (name, *_), own in found.items() if name == benchmark for one in own])
-    return dict(sorted(found.items(), key=lambda item: KINDS.index(item[0][1])))
+    order = list(dict.fromkeys(benchmark for benchmark, *_ in found))
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), KINDS.index(item[0][1]))))
 
 
 def _chapter(parsed: argparse.Namespace, kind: str, found: Sequence[Read]) -> Chapter:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.reporting import psychometrics
-from evaluators.reporting.charts import whisker
+from evaluators.reporting.charts import round_scale, whisker
 from evaluators.reporting.lines import figures_of, metric_name, population
 from evaluators.reporting.parts import Chapter, Section, table
 from evaluators.reporting.ranking import ranking
@@ -47,21 +47,31 @@ def head(report: ScoredReport) -> str:
     if all(result["run"]["model"].startswith("offline:") for result in report.results):
         cautions.append("No model has been asked: the texts are planted, to rehearse with and to examine judges.")
     if offline:
-        cautions.append(f"{escape(', '.join(offline))} need no model: known judges, ceilings and floors.")
+        cautions.append(f"Judges without a model, ceilings and floors: {escape(', '.join(offline))}.")
     best = [one for one in report.ranks if one.rank == 1]
     verdict = "Nothing to rank." if not best else _verdict(report, best)
     caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
     return (
         f'<p class="verdict">{verdict}</p>'
-        f"<p>Texts were split into the units that the rubrics name; each was judged by {escape(', '.join(judges))}. "
-        "Each interval says whom it speaks of: those very personas asked again, or others like them.</p>"
+        f"<p>Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks "
+        "(the same ones asked again, or others like these).</p>"
         f'{caution}<p class="digest">content <code>{release["content_digest"][:16]}</code></p>'
     )
 
 
+def _units(report: ScoredReport) -> str:
+    """How many of which unit, of all runs."""
+    items: dict[str, int] = {}
+    for name, result in zip(report.names, report.results, strict=True):
+        counts = {(name, one["unit"]): one["items"] for one in result["figures"]["judged"]}
+        for (_, unit), count in counts.items():
+            items[unit] = items.get(unit, 0) + count
+    return ", ".join(f"{count:,} {unit}s" for unit, count in items.items())
+
+
 def _verdict(report: ScoredReport, best: Sequence[Ranked]) -> str:
     names = " and ".join(f"<strong>{escape(one.name)}</strong>" for one in best)
-    tied = "are not told apart at the top" if len(best) > 1 else "stands first"
+    tied = "share the first rank" if len(best) > 1 else "ranks first"
     return f"{names} {tied}, by {escape(best[0].metric)} ({best[0].value:.3f})."
 
 
@@ -106,7 +116,7 @@ def _figure_table(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """A row a run and judge, a column a kind of interval, and the first interval drawn."""
     kinds = list(dict.fromkeys(spread["over"] for _, figure in rows for spread in figure["intervals"]))
     values = [value for _, figure in rows for value in _extent(figure)]
-    least, most = min([0.0, *values]), max([1.0, *values])
+    least, most = round_scale(values)
     cells = []
     for name, figure in rows:
         spreads = {spread["over"]: spread for spread in figure["intervals"]}

@@ -46,7 +46,7 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
     if not common:
         return []
     metric = next(iter(firsts.values()))
-    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
+    shown = {"atomic": HEADLINE, "traits": "1 - error of traits"}.get(metric.aggregation.method, metric.name)
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
     return ranks_of(units, f"{shown}, {min(common)}", seed)
 
