@@ -25,10 +25,7 @@ _ARTICLE = re.compile(r"an? ")
 _UNFIT = re.compile(r"[A-Z\"“”,;:()0-9]|'s\b|s'(?: |$)|\b(?:one|some\w*|any\w*|who|under|and|another|prompt)\b|^\w+ing\b")
 _COMMON = frozenset(("the", "and", "with", "from", "that", "this", "two", "three", "for"))
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
+_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 
 
 def things(memory: Row) -> list[str]:

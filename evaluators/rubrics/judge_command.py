@@ -120,7 +120,7 @@ def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubr
     if parsed.rubric:
         return [read_rubric(path) for path in parsed.rubric]
     benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
-    found = [one for one in rubrics_of(benchmark) if one.protocol in (None, protocol)]
+    found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
     if not found:
         raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
     return found

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evaluators.psychometrics.figures import units as trait_units
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
 from evaluators.scoring.metrics import Metric
@@ -46,7 +47,7 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
     if not common:
         return []
     metric = next(iter(firsts.values()))
-    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
+    shown = {"atomic": HEADLINE, "traits": "1 - error of traits"}.get(metric.aggregation.method, metric.name)
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
     return ranks_of(units, f"{shown}, {min(common)}", seed)
 
@@ -86,6 +87,8 @@ def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item."""
     how = metric.aggregation
     rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
+    if how.method == "traits":
+        return trait_units(rows)
     if how.method != "atomic":
         kept = rows.drop_nulls("value")
         return kept.select(pl.col("item").alias("unit"), pl.col(how.clusters[0]).alias("cluster"), "value")
@@ -122,7 +125,7 @@ def _draws(clusters: int, seed: int) -> ClusterDraws:
 def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
     """A name for each run: its model, and the judges where a model was judged more than once."""
     runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
-    models = [str(run["model"]) for run in runs]
+    models = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
     made: list[str] = []
     for run, model in zip(runs, models, strict=True):
         name = model if models.count(model) == 1 else f"{model}, judged by {', '.join(run['judges'])}"
