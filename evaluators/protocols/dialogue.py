@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluators.dialogues.rows import Asked, Planted, dialogue_tables
 from evaluators.protocols.plan import Plan
 from evaluators.running import OFFLINE, asking, offline_name
-from evaluators.scoring.dialogue_rows import Asked, Planted, dialogue_tables
 from models.dialogue import Between, Cast, Dialogue, StopRule, dialogue
 from models.request import Chain, Reply, Role
 from releases import Release

@@ -14,9 +14,9 @@ import functools
 from collections.abc import Sequence
 from itertools import groupby
 
+from evaluators.dialogues.rows import Planted
 from evaluators.protocols.dialogue import PLANNED, Talk, add_user_argument, dialogue_plan
 from evaluators.protocols.plan import Plan
-from evaluators.scoring.dialogue_rows import Planted
 from evaluators.sessions.learned import learned
 from evaluators.sessions.portrait import agenda, portrait
 from evaluators.sessions.speakers import (
