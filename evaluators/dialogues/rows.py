@@ -105,7 +105,7 @@ def dialogue_tables(found: Sequence[HeldTalk], settings: BackendSettings, extra:
 
 def _table(unit: Any, groups: tuple[str, ...], rows: Any) -> Said:
     rows = list(rows)
-    columns = dict.fromkeys(["item", "state", "reason", *groups])
+    columns = dict.fromkeys(["item", "state", "reason", *groups, *_USED])  # also of a table without rows
     for row in rows:
         columns |= dict.fromkeys(row)
     return Said(unit, groups, said_frame(rows, list(columns)))

@@ -15,6 +15,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from evaluators.reporting.dialogues.curves import curves, gains
+from evaluators.reporting.dialogues.learned import learned
+from evaluators.reporting.dialogues.reader import reader
 from evaluators.reporting.lines import over_told
 from evaluators.reporting.parts import Chapter, Section, table
 from evaluators.reporting.ranking import ranking
@@ -47,7 +50,14 @@ def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], 
     names = names_of(results)
     scores = {name: read_scores(path, one) for name, path, one in zip(names, paths, results, strict=True)}
     report = ScoredReport(results, names, ranked(scores, seed))
-    return Chapter(results[0]["release"]["name"], "judged texts", head(report), sections(report), report.ranks)
+    held = [
+        curves(names, results),
+        gains(names, results, scores, seed),
+        learned(paths, names, results, seed),
+        reader(paths, names, results),
+    ]
+    shown = [*held[:3], *sections(report), held[3]]
+    return Chapter(results[0]["release"]["name"], "judged texts", head(report), shown, report.ranks)
 
 
 def head(report: ScoredReport) -> str:

@@ -256,6 +256,7 @@ def _write(
         },
         "said": {
             "model": header["run"]["model"],
+            "file": parsed.said.name,
             "tables": {name: entry["sha256"] for name, entry in header["tables"].items()},
         },
     }
