@@ -102,7 +102,7 @@ def dialogue_plan(
         tables=lambda found: dialogue_tables(found, settings, extra),
         served=lambda found: {reply.model for role, reply in _replies(found) if role == SUBJECT},
         about={"user": parsed.user, **about},
-        named=("" if parsed.user.startswith(OFFLINE) else f"user-{parsed.user}", *named),
+        named=("" if parsed.user == PLANNED else f"user-{parsed.user}", *named),
     )
 
 

@@ -6,6 +6,7 @@ the difference of two runs of one model that differ in it, person by person.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import combinations
@@ -96,7 +97,8 @@ def _chart(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     places = max((one["places"] for _, one in own), key=len)
     known = [end for _, one in own for dot in one["curve"] for end in (dot["low"], dot["high"], dot["value"])]
     shown = [value for value in known if value is not None]
-    least, most = int(min(shown)), min(5, int(max(shown)) + 1)
+    least = math.floor(min(shown) - 0.01)
+    most = max(least + 1, math.ceil(max(shown)))
     drawn = "".join(
         _line(name, one["curve"], COLOURS[place % len(COLOURS)], (least, most, len(places)))
         for place, (name, one) in enumerate(own)
