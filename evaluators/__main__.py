@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import evaluators.reporting.command as reporting
 from evaluators import export
-from evaluators.protocols import choice, open_ended, run_command
+from evaluators.protocols import choice, open_command, run_command
 from evaluators.reporting import leaderboard
 from evaluators.rubrics import judge_command
 from evaluators.satisfaction import calibrate_command
@@ -19,7 +19,7 @@ from schemas.command import Verb, run_verb
 
 VERBS = {
     "choice": Verb(choice.HELP, choice.EXAMPLE, choice.add_arguments, choice.run),
-    "open": Verb(open_ended.HELP, open_ended.EXAMPLE, open_ended.add_arguments, open_ended.run),
+    "open": Verb(open_command.HELP, open_command.EXAMPLE, open_command.add_arguments, open_command.run),
     "run": Verb(run_command.HELP, run_command.EXAMPLE, run_command.add_arguments, run_command.run),
     "judge": Verb(judge_command.HELP, judge_command.EXAMPLE, judge_command.add_arguments, judge_command.run),
     "calibrate": Verb(

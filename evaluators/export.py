@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.memory.settings import Setting, retrieve
 from evaluators.protocols.bench import Bench, diamonds_of, read_bench, read_keys
-from evaluators.protocols.prompting import choice_request
+from evaluators.protocols.prompting import How, choice_request
 from evaluators.running import add_release_arguments, add_setting_arguments, asking, evaluations, setting_of
 from models.backends import BackendSettings, add_asking_arguments
 from releases import open_release
@@ -62,7 +62,7 @@ def exported(bench: Bench, setting: Setting, cache: Path, models: BackendSetting
     keys, retrieved = read_keys(bench.release), retrieve(bench, setting, cache, models)
     rows = []
     for question in bench.questions:
-        request = choice_request(bench, question, setting.name, retrieved[question.id], 0)
+        request = choice_request(bench, question, How(setting.name), retrieved[question.id])
         rows.append(
             {
                 "question_id": question.id,

@@ -34,7 +34,7 @@ from inspect_ai.solver import generate  # type: ignore[import-not-found,unused-i
 
 from evaluators.memory.settings import Setting, retrieve
 from evaluators.protocols.bench import Bench, Question, read_bench, read_keys
-from evaluators.protocols.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, choice_request
+from evaluators.protocols.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, How, choice_request
 from evaluators.scoring.parsing import read_choice
 from releases import open_release
 from schemas.release_names import FROZEN
@@ -68,7 +68,7 @@ def heart_choice(
 
 
 def _sample(bench: Bench, question: Question, setting: str, excerpts: Excerpts, key: str) -> Any:
-    request = choice_request(bench, question, setting, excerpts, 0)
+    request = choice_request(bench, question, How(setting), excerpts)
     return Sample(
         id=question.id,
         input=[ChatMessageSystem(content="\n\n".join(request.fixed)), ChatMessageUser(content=request.prompt)],

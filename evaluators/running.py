@@ -9,16 +9,17 @@ twice.
 from __future__ import annotations
 
 import argparse
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evaluators.memory.settings import DEFAULT_K, SETTINGS, Setting
 from models.backends import BackendSettings, add_asking_arguments, run
 from models.prices import read_prices
-from models.request import Chain
+from models.request import Chain, Usage
 from models.roles import read_roles
 from releases import Release
 from schemas.command import DEFAULT_SEED, whole_number
@@ -40,10 +41,10 @@ def add_release_arguments(made: argparse.ArgumentParser) -> None:
     )
 
 
-def add_setting_arguments(made: argparse.ArgumentParser) -> None:
+def add_setting_arguments(made: argparse.ArgumentParser, required: bool = True) -> None:
     """``--setting`` and what goes with it."""
     depths = ", ".join(f"{name} {k}" for name, k in DEFAULT_K.items())
-    made.add_argument("--setting", required=True, metavar="NAME", help=f"what is remembered: {', '.join(SETTINGS)}")
+    made.add_argument("--setting", required=required, metavar="NAME", help=f"what is remembered: {', '.join(SETTINGS)}")
     made.add_argument("--k", type=whole_number(1, 10**9), metavar="N", help=f"memories a question (default: {depths})")
     made.add_argument(
         "--embedder", default="tfidf", metavar="NAME", help="tfidf (default), st:NAME or openai:NAME (OPENAI_BASE_URL)"
@@ -54,7 +55,7 @@ def add_setting_arguments(made: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="model that writes the statements of persona_db and the facts of mem0 (default: offline, without one)",
     )
-    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many questions")
+    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many units")
 
 
 def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bool = False) -> None:
@@ -125,6 +126,17 @@ def slug(part: object) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", str(part)).strip("-")
 
 
+def used(usages: Iterable[Usage], model: str, settings: BackendSettings) -> dict[str, Any]:
+    """Tokens of replies and their price in dollars: 0 without a model, None where the model has no price."""
+    counts = list(usages)
+    costs = [settings.prices.cost(model, one, settings.batch) for one in counts if one.output_tokens]
+    return {
+        "input_tokens": sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in counts),
+        "output_tokens": sum(one.output_tokens for one in counts),
+        "cost": None if None in costs else math.fsum(cost for cost in costs if cost is not None),
+    }
+
+
 def run_chains(
     starts: Sequence[Callable[[], Chain[Answered]]], settings: BackendSettings, *, offline: bool
 ) -> list[Answered]:
@@ -136,12 +148,13 @@ def run_chains(
 
 def details(parsed: argparse.Namespace, setting: Setting) -> list[str]:
     """What else names a result where it is not the default: runs that differ never share a file."""
-    orders = getattr(parsed, "orders", 1)
+    orders, samples = getattr(parsed, "orders", 1), getattr(parsed, "samples", 1)
     return [
         f"k{parsed.k}" if parsed.k else "",
         "" if setting.embedder == "tfidf" else setting.embedder,
         "" if setting.manager == "offline" else f"by-{setting.manager}",
         f"orders{orders}" if orders > 1 else "",
+        f"samples{samples}" if samples > 1 else "",
         f"limit{parsed.limit}" if parsed.limit else "",
         f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
     ]

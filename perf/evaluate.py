@@ -120,7 +120,8 @@ def ours(setting: str) -> harness.Case:
     def case(arguments: argparse.Namespace) -> harness.Timed:
         import models.running  # noqa: F401  # the imports are not timed
         from evaluators.memory.settings import Setting, retrieve
-        from evaluators.protocols.choosing import How, ask_model
+        from evaluators.protocols.choosing import ask_model
+        from evaluators.protocols.prompting import How
         from models.backends import BackendSettings
         from models.prices import read_prices
         from models.roles import read_roles

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 
 _canonical = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+
+# Where the fast encoder may write a number otherwise than Python does: very small and very large ones.
+_OTHERWISE = re.compile(rb"[:,\[]-?(?:[0-9.]+[eE]|0\.0000|[0-9]{15})")
 
 
 class ContentDigest:
@@ -40,7 +44,7 @@ class ContentDigest:
 
     def update(self, rows: Sequence[Row]) -> None:
         """Feed rows whose fields stand in the order of the schema."""
-        block = "".join([line for row in rows for line in (_canonical(row), "\n")]).encode()
+        block = b"".join(map(_line, rows))
         self.rows += len(rows)
         self.size += len(block)
         self._sha.update(block)
@@ -48,6 +52,28 @@ class ContentDigest:
     def hexdigest(self) -> str:
         """The digest so far, in hex."""
         return self._sha.hexdigest()
+
+
+def _line(row: Row) -> bytes:
+    """A row in canonical form; by the fast encoder where it writes what Python writes."""
+    line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    return line if _OTHERWISE.search(line) is None else f"{_canonical(row)}\n".encode()
+
+
+def has_nan(batch: pa.RecordBatch) -> bool:
+    """Whether a number in it, however deep, is none: JSON has no word for that."""
+    return any(_has_nan(column) for column in batch.columns)
+
+
+def _has_nan(column: pa.Array[Any]) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(column.type):
+        return not pc.all(pc.is_finite(column)).as_py() if len(column) > column.null_count else False
+    if isinstance(column, pa.StructArray):
+        return any(_has_nan(part) for part in column.flatten())
+    return isinstance(column, pa.ListArray) and _has_nan(column.flatten())
 
 
 def digest_of(document: Any) -> str:

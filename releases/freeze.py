@@ -21,13 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from releases import gate
-from releases.cards import card
-from releases.cards.croissant import croissant
-from releases.cards.figures import bars, draw
-from releases.cards.front_matter import head
+from releases.cards.configs import config_size, configs, write_config
+from releases.cards.describing import descriptions, form, schema_file, schema_path
 from releases.cards.texts import Texts, card_texts
 from releases.comparing import diff
 from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
@@ -39,7 +35,6 @@ from releases.roles import as_entry, roles_of_both
 from releases.source import rows_in_order
 from releases.verify import verify
 from releases.versioning import Change, demand, required
-from schemas.arrow import arrow_schema
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import MachineError, RequestError
 from schemas.findings import Finding, counts
@@ -70,6 +65,7 @@ class Plan:
     workspace: Workspace
     frozen: Path
     released: str | None = None
+    doi: str | None = None
 
     @property
     def folder(self) -> Path:
@@ -110,9 +106,14 @@ def _write(plan: Plan, checks: Mapping[str, Any], staging: Path, said: Texts) ->
     tally = Tally()
     tables: dict[str, Any] = {}
     sizes: dict[str, int] = {}
+    canary = said["canary"] or None
+    marked = [name for name, table in _tables(plan).items() if canary and carries_canary(table)]
+    (staging / "schemas").mkdir()
     for name, table in _tables(plan).items():
-        written = write_table(staging, table, tally.watch(name, rows_in_order(plan.workspace, name)))
+        rows = tally.watch(name, rows_in_order(plan.workspace, name))
+        written = write_table(staging, table, rows, canary=canary if name in marked else None)
         tables[name], sizes[name] = {**written.entry, "roles": as_entry(table)}, written.size
+        (staging / schema_path(name)).write_bytes(schema_file(table, name in marked))
     document = {
         "manifest_version": MANIFEST_VERSION,
         "name": plan.name.benchmark,
@@ -121,15 +122,29 @@ def _write(plan: Plan, checks: Mapping[str, Any], staging: Path, said: Texts) ->
         "paper": plan.workspace.benchmark.paper,
         "license": said["license"],
         "released": plan.released,
+        "doi": plan.doi,
         "parent": None,
+        "history": _history(plan),
+        "variant": None,
+        "card": dict(said),
+        "form": form(),
+        "canary": {"text": canary, "tables": marked} if canary else None,
+        "configs": {},
         "tables": tables,
         "files": _listed(staging),
         "built": tally.built(plan.workspace.recipe()),
         "review": tally.review(),
         "checks": dict(checks),
     }
-    document["parent"] = _parent(plan, Release(staging, document))
-    _describe(plan, staging, sealed(document), sizes, said)
+    fresh = Release(staging, document)
+    document["parent"] = _parent(plan, fresh)
+    for config in configs(said, tables):
+        document["configs"][config.name] = entry = write_config(fresh, config, canary)
+        sizes[config.name] = config_size([staging / file["path"] for file in entry["files"]]).size
+    document["files"] = _listed(staging)
+    for path, content in descriptions(Release(staging, sealed(document)), sizes).items():
+        (staging / path).parent.mkdir(exist_ok=True)
+        (staging / path).write_bytes(content)
     manifest = sealed({**document, "files": _listed(staging)})
     (staging / MANIFEST).write_bytes(encode(manifest))
     return manifest
@@ -157,25 +172,22 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     }
 
 
-def _describe(plan: Plan, staging: Path, manifest: Manifest, sizes: Mapping[str, int], said: Texts) -> None:
-    """Write what explains the tables: their schemas, figures, Croissant, and the card."""
-    benchmark, tables = plan.workspace.benchmark, _tables(plan)
-    (staging / "schemas").mkdir()
-    for name, table in tables.items():
-        (staging / "schemas" / f"{name}.schema.json").write_bytes(orjson.dumps(table.schema, option=_PRETTY))
-    release = Release(staging, manifest)
-    drawn = [(figure, bars(release, figure)) for figure in card.figures(said, tables)]
-    if drawn:  # an empty folder would not verify
-        (staging / card.FIGURES).mkdir()
-    for figure, shown in drawn:
-        (staging / card.FIGURES / f"{figure.name}.svg").write_text(draw(figure, shown), "utf-8")
-    schemas = {name: arrow_schema(table.schema) for name, table in tables.items()}
-    (staging / "croissant.json").write_bytes(croissant(manifest, benchmark, said, schemas))
-    readme = head(manifest, said, schemas, sizes) + "\n" + card.body(manifest, benchmark, said, drawn)
-    (staging / "README.md").write_text(readme, "utf-8")
+def carries_canary(table: Table) -> bool:
+    """Whether the rows of a table hold questions, keys or gold."""
+    return table.role in ("questions", "keys") or bool(table.gold)
 
 
-_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+def _history(plan: Plan) -> list[dict[str, Any]]:
+    """Every release below this one, newest first."""
+    made: list[dict[str, Any]] = []
+    name = newest_below(plan.frozen, plan.name)
+    while name is not None:
+        manifest = open_release(str(name), plan.frozen).manifest
+        parent = manifest["parent"] or {"change": None, "reasons": []}
+        told = {part: manifest[part] for part in ("version", "released", "content_digest")}
+        made.append({**told, "change": parent["change"], "reasons": parent["reasons"]})
+        name = newest_below(plan.frozen, name)
+    return made
 
 
 def _listed(staging: Path) -> dict[str, Any]:
@@ -196,6 +208,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         "--allow", action="append", nargs="+", default=[], metavar="CODE", help="let errors of these codes pass"
     )
     made.add_argument("--why", action="append", default=[], metavar="TEXT", help="the reason; one for each --allow")
+    made.add_argument("--doi", type=_doi, metavar="DOI", help="a DOI that is reserved for it, as 10.5281/zenodo.1")
     made.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="date to print on the card (default: none)")
 
 
@@ -204,6 +217,12 @@ def _date(text: str) -> str:
         if _DATE.fullmatch(text) and datetime.date.fromisoformat(text):
             return text
     raise argparse.ArgumentTypeError(f"{text!r} is no day: expected YYYY-MM-DD")
+
+
+def _doi(text: str) -> str:
+    if re.fullmatch(r"10\.[0-9]{4,9}/[!-~]+", text):
+        return text
+    raise argparse.ArgumentTypeError(f"{text!r} is no DOI: expected 10.NNNN/…")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -218,7 +237,7 @@ def run(args: argparse.Namespace) -> int:
         raise RequestError(
             "no working rows", workspace.folder, fix=f"Build or import {name.benchmark} first, or name its --workspace"
         )
-    plan = Plan(name, workspace, args.frozen, args.date)
+    plan = Plan(name, workspace, args.frozen, args.date, args.doi)
     if plan.folder.exists():
         raise RequestError(
             f"{name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"

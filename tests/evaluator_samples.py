@@ -80,7 +80,7 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._post(f"/session/{self._session}/actions", {"actions": [{"type": "key", "id": "k", "actions": actions}]})
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until the page has done what an event started."""
         self.run("return new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
 

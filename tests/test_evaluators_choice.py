@@ -1,6 +1,7 @@
 """The first track on small releases: what reaches a model, what counts, what is kept."""
 
 import json
+import statistics
 
 import orjson
 import pytest
@@ -131,7 +132,7 @@ def test_a_model_that_reads_keeps_its_option_in_every_order(tmp_path, rehearse):
     evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet", "--orders", 4, "--out", out)
     told = result_at(out)["figures"]["orders"]
     assert (told["same"]["hits"], told["same"]["items"]) == (4, 4)
-    assert told["places"] == [4, 4, 4, 4]
+    assert result_at(out)["figures"]["letters"] == {"A": 4, "B": 4, "C": 4, "D": 4}
 
 
 @pytest.mark.usefixtures("small")
@@ -141,7 +142,7 @@ def test_a_model_that_likes_a_letter_is_found_out_by_the_orders(tmp_path, rehear
     evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet", "--orders", 4, "--out", out)
     result = result_at(out)
     assert result["figures"]["orders"]["same"]["hits"] == 0
-    assert result["figures"]["orders"]["places"] == [16, 0, 0, 0]
+    assert result["figures"]["letters"] == {"A": 16, "B": 0, "C": 0, "D": 0}
     assert sum(one["hits"] for one in result["figures"]["orders"]["accuracy"]) == 4
 
 
@@ -217,6 +218,47 @@ def test_letters_and_characters_are_counted_whatever_was_answered(tmp_path, rehe
     mean = sum(one["rate"] for one in orders["accuracy"]) / 2
     assert figures["overall"]["rate"] == pytest.approx(mean) and orders["all"]["hits"] == 0
     assert sum(one["items"] for one in figures["by_pole"].values()) == 4
+
+
+@pytest.mark.usefixtures("small")
+def test_the_variance_between_samples_of_a_question_is_kept_apart_from_that_between_questions(tmp_path, rehearse):
+    asked = []
+
+    def compose(body):
+        asked.append(body["temperature"])
+        return answer("AB"[len(asked) % 2])
+
+    rehearse(compose=compose)
+    out = tmp_path / "result.json"
+    words = ["--setting", "recent", "--model", MODEL, "--quiet", "--concurrency", "1", "--out", out]
+    assert evaluate(tmp_path, "choice", *words, "--samples", 4, "--orders", 2) == 0
+    assert asked == [1.0] * 32
+    result = result_at(out)
+    samples, run = result["figures"]["samples"], result["run"]
+    assert (run["samples"], run["temperature"], result["figures"]["replies"]) == (4, 1.0, 32)
+    assert result["figures"]["letters"] == {"A": 16, "B": 16, "C": 0, "D": 0}
+    assert samples["count"] == 4 and samples["same"] == {**samples["same"], "hits": 0, "items": 8}
+    cells = [
+        [one["choice"] == item["gold"] for one in item["replies"] if one["order"] == order]
+        for item in result["items"]
+        for order in (0, 1)
+    ]
+    assert samples["within"] == pytest.approx(sum(statistics.variance(cell) for cell in cells) / 8)
+    between = statistics.variance([sum(cell) / 4 for cell in cells]) - samples["within"] / 4
+    assert samples["between"] == pytest.approx(max(0, between))
+    assert result["used"]["output_tokens"] > 0 and result["used"]["cost"] > 0
+
+
+@pytest.mark.usefixtures("small")
+def test_replies_that_could_not_be_scored_are_left_out_of_those_scored_whatever_their_order(tmp_path, rehearse):
+    replies = iter([answer("A"), "I would rather not."] * 4)
+    rehearse(compose=lambda body: next(replies))
+    out = tmp_path / "result.json"
+    words = ["--setting", "recent", "--model", MODEL, "--quiet", "--concurrency", "1", "--out", out, "--orders", 2]
+    assert evaluate(tmp_path, "choice", *words) == 1
+    figures = result_at(out)["figures"]
+    assert (figures["states"]["scored"], figures["states"]["unscored"]) == (4, 4)
+    assert figures["answered"]["items"] == 2 and figures["answered"]["hits"] == figures["overall"]["hits"]
 
 
 @pytest.mark.usefixtures("small")

@@ -10,7 +10,7 @@ from evaluator_samples import SPEC, evaluate, small_release
 from release_samples import frozen_once, small_tables
 
 from evaluators.protocols.bench import read_bench, read_keys
-from evaluators.protocols.prompting import choice_request
+from evaluators.protocols.prompting import How, choice_request
 
 TASKS = Path(__file__).resolve().parents[1] / "evaluators" / "lm_eval"
 
@@ -22,7 +22,7 @@ def test_the_file_holds_the_prompts_of_the_command_and_the_keys(tmp_path):
     keys = read_keys(bench.release)
     for row, question in zip(rows, bench.questions, strict=True):
         assert row["question_id"] == question.id
-        assert row["prompt"] == choice_request(bench, question, "vanilla", (), 0).prompt
+        assert row["prompt"] == choice_request(bench, question, How("vanilla"), ()).prompt
         assert row["labels"][row["answer"]] == keys[question.id]
         assert row["content_digest"] == bench.release.content_digest
 

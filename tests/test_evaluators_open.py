@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from evaluator_samples import evaluate, result_at, small_release
+from evaluator_samples import evaluate, small_release
 from release_samples import small_tables
 
-from evaluators.protocols.judging import FIELDS
+from evaluators.protocols.open_ended import FIELDS
+from evaluators.scoring.results import read_result
 
 MODEL = "claude-haiku-4-5"
 ANSWER = {field: f"I think of {field} and stay." for field in FIELDS}
@@ -32,16 +33,22 @@ def small(tmp_path):
 def run(tmp_path, *words):
     out = tmp_path / "open.json"
     code = evaluate(tmp_path, "open", "--setting", "recent", *words, "--quiet", "--out", out)
-    return code, result_at(out)
+    return code, read_result(out)
 
 
-def test_an_answer_is_judged_part_by_part(tmp_path, rehearse):
+def judged(result):
+    """Metric -> its figures."""
+    return {one["metric"]: one for one in result["figures"]["judged"] if one["judge"] != "people"}
+
+
+def test_an_answer_is_judged_part_by_part_and_its_narrative_summed_up(tmp_path, rehearse):
     rehearse(compose=lambda body: json.dumps(SCORES if is_judge(body) else ANSWER))
     code, result = run(tmp_path, "--model", MODEL, "--judge", MODEL)
-    assert code == 0 and result["figures"]["states"] == {"scored": 4, "unscored": 0, "failed": 0}
-    assert result["figures"]["fields"] == {field: float(score) for field, score in SCORES.items()}
-    assert result["figures"]["narrative"] == 0.6
-    assert all(item["scores"] == SCORES for item in result["items"])
+    found = judged(result)
+    assert code == 0 and found["summary"]["states"]["scored"] == 4
+    assert {name: found[name]["mean"]["value"] for name in FIELDS} == SCORES
+    assert found["narrative"]["mean"]["value"] == pytest.approx(0.6)
+    assert [one["over"] for one in found["narrative"]["mean"]["intervals"]] == ["character_id", "scenario_id", "both"]
 
 
 @pytest.mark.parametrize(
@@ -51,17 +58,16 @@ def test_an_answer_is_judged_part_by_part(tmp_path, rehearse):
 def test_a_verdict_that_cannot_be_read_is_unscored_and_never_0(tmp_path, rehearse, verdict):
     rehearse(compose=lambda body: verdict if is_judge(body) else json.dumps(ANSWER))
     code, result = run(tmp_path, "--model", MODEL, "--judge", MODEL)
-    assert code == 1 and result["figures"]["states"]["unscored"] == 4
-    assert result["figures"]["narrative"] is None
-    assert all(item["scores"] is None and item["answer"] == ANSWER for item in result["items"])
+    narrative = judged(result)["narrative"]
+    assert code == 1 and narrative["states"]["unscored"] == 4 and narrative["mean"]["value"] is None
 
 
 def test_an_answer_that_cannot_be_read_is_not_judged(tmp_path, rehearse):
-    judged = []
-    rehearse(compose=lambda body: judged.append(1) or json.dumps(SCORES) if is_judge(body) else "I would stay.")
+    asked = []
+    rehearse(compose=lambda body: asked.append(1) or json.dumps(SCORES) if is_judge(body) else "I would stay.")
     code, result = run(tmp_path, "--model", MODEL, "--judge", MODEL)
-    assert code == 1 and judged == []
-    assert {item["state"] for item in result["items"]} == {"unscored"}
+    assert code == 1 and asked == []
+    assert judged(result)["summary"]["states"]["unscored"] == 4
 
 
 def test_the_judge_sees_the_gold_and_no_traits(tmp_path, rehearse):
@@ -79,48 +85,38 @@ def test_the_judge_sees_the_gold_and_no_traits(tmp_path, rehearse):
 def test_the_gold_is_the_ceiling_and_another_character_the_floor(tmp_path):
     _, gold = run(tmp_path, "--model", "offline:gold")
     _, other = run(tmp_path, "--model", "offline:other")
-    assert gold["figures"]["narrative"] == 1
-    assert other["figures"]["narrative"] < 1
-    assert all(item["answer"] is not None for item in other["items"])
+    assert judged(gold)["narrative"]["mean"]["value"] == 1
+    assert judged(other)["narrative"]["mean"]["value"] < 1
 
 
-def test_people_and_judge_are_held_against_each_other(tmp_path):
-    code, result = run(tmp_path, "--model", "offline:gold")
+def test_people_are_one_more_judge_and_no_part_of_the_consensus(tmp_path):
     lines = ["question_id,field,rater,score"]
-    for place, item in enumerate(result["items"]):
-        lines += [f"{item['question_id']},summary,r1,{5 - place % 2}", f"{item['question_id']},summary,r2,5"]
+    for place, row in enumerate(small_tables()["mcqs"]):
+        lines += [f"{row['question_id']},summary,{rater},{5 - place % 2}" for rater in ("r1", "r2")]
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("\n".join(lines) + "\n")
     code, result = run(tmp_path, "--model", "offline:gold", "--ratings", str(ratings))
-    people = result["figures"]["people"]["summary"]
-    assert code == 0 and (people["items"], people["ratings"]) == (4, 8)
-    assert people["distance"] == 0.25
-    assert result["figures"]["people"]["final_decision"]["items"] == 0
+    agreed = {one["metric"]: one for one in result["figures"]["agreement"]}
+    assert code == 0 and agreed["summary"]["items"] == 4 and agreed["summary"]["exact"] == 0.5
+    assert agreed["final_decision"]["items"] == 0 and result["figures"]["consensus"] == []
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("question_id,field,score\n", "ratings without a column"),
-        ("question_id,field,rater,score\nQ,mood,r,3\n", "unknown field 'mood'"),
-        ("question_id,field,rater,score\nQ,summary,r,3.5\n", "bad score '3.5'"),
+        ("question_id,field,rater,score\nQ,mood,r,3\n", "unknown metric 'mood'"),
+        ("item,metric,rater,score\nQ,summary,r,3.5\n", "bad score '3.5'"),
+        ("item,metric,rater,score\nQ_CHAR_01_SCN_NOWHERE_1,summary,one,3\n", "unknown item 'Q_CHAR_01_SCN_NOWHERE_1'"),
     ],
 )
-def test_malformed_ratings_are_told_with_their_place(tmp_path, capsys, text, said):
+def test_malformed_ratings_are_one_line_with_their_place(tmp_path, capsys, text, message):
     path = tmp_path / "ratings.csv"
     path.write_text(text)
     words = ["--setting", "vanilla", "--model", "offline:gold", "--ratings", path]
     assert evaluate(tmp_path, "open", *words) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_ratings_of_a_question_that_nobody_asks_are_refused(tmp_path, small, capsys):
-    ratings = tmp_path / "ratings.csv"
-    ratings.write_text("question_id,field,rater,score\nQ_CHAR_01_SCN_NOWHERE_1,summary,one,3\n")
-    words = ["--setting", "vanilla", "--model", "offline:gold", "--ratings", ratings]
-    assert evaluate(tmp_path, "open", *words) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: unknown question 'Q_CHAR_01_SCN_NOWHERE_1'") and told.count("\n") == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {message}") and "ratings.csv" in err and err.count("\n") == 1
 
 
 def test_runs_that_differ_never_share_a_file(tmp_path, small):
@@ -133,12 +129,16 @@ def test_runs_that_differ_never_share_a_file(tmp_path, small):
         ["recent", "--seed", "8"],
     ):
         assert evaluate(tmp_path, "open", *words, "--setting", *more) == 0
-    assert len(list((tmp_path / "out/evaluations").glob("*/open.*.json"))) == 5
+    assert len(list((tmp_path / "out/evaluations").glob("*/said.open.*.json"))) == 5
+    assert len(list((tmp_path / "out/evaluations").glob("*/scores.open.*.json"))) == 5
 
 
-def test_the_report_takes_no_open_answers_and_says_so(tmp_path, small, capsys):
-    out = tmp_path / "open.json"
-    assert evaluate(tmp_path, "open", "--model", "offline:gold", "--setting", "vanilla", "--quiet", "--out", out) == 0
-    assert evaluate(tmp_path, "report", out, "--out", tmp_path / "r.html") == 2
-    told = capsys.readouterr().err
-    assert "a result of `open`" in told and "one that `choice` wrote" in told
+def test_open_answers_are_reported_and_ranked(tmp_path, small):
+    paths = []
+    for model in ("gold", "other"):
+        paths.append(tmp_path / f"{model}.json")
+        words = ["--model", f"offline:{model}", "--setting", "vanilla", "--quiet", "--out", paths[-1]]
+        assert evaluate(tmp_path, "open", *words) == 0
+    assert evaluate(tmp_path, "report", *paths, "--out", tmp_path / "r.html", "--quiet") == 0
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "narrative" in text and "characters like these" in text

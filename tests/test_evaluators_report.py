@@ -102,18 +102,18 @@ def test_bars_of_a_life_are_as_high_as_its_memories_are_many(chrome, reported):
 def test_a_question_opens_by_keyboard_and_shows_texts_as_they_are(chrome, reported):
     page, results = reported
     chrome.open(page)
-    chrome.run("return showQuestions()")
-    assert chrome.run("return document.querySelectorAll('#list details').length") == len(results[0]["items"])
-    chrome.run("document.querySelector('#list summary').focus()")
+    chrome.run("return showItems()")
+    assert chrome.run("return document.querySelectorAll('.list details').length") == len(results[0]["items"])
+    chrome.run("document.querySelector('.list summary').focus()")
     chrome.press("\ue007")
-    chrome.settle()
-    shown = chrome.run("return document.querySelector('#list details[open] .question').textContent")
+    chrome.wait()
+    shown = chrome.run("return document.querySelector('.list details[open] .question').textContent")
     assert "<b>bold</b>" in shown and "</script><img" in shown
-    chrome.run("document.querySelector('#list details[open] details summary').focus()")
+    chrome.run("document.querySelector('.list details[open] details summary').focus()")
     chrome.press("\ue007")
-    chrome.settle()
-    assert chrome.run("return document.querySelectorAll('#list .memories li').length") > 0
-    first = chrome.run("return document.querySelector('#list details').dataset.question")
+    chrome.wait()
+    assert chrome.run("return document.querySelectorAll('.list .memories li').length") > 0
+    first = chrome.run("return document.querySelector('.list details').dataset.question")
     item = next(item for item in results[0]["items"] if item["question_id"] == first)
     assert f"chose {item['choice']}, {'right' if item['correct'] else 'wrong'}" in shown
 
@@ -121,14 +121,14 @@ def test_a_question_opens_by_keyboard_and_shows_texts_as_they_are(chrome, report
 def test_filters_leave_what_they_say(chrome, reported):
     page, results = reported
     chrome.open(page)
-    chrome.run("return showQuestions()")
+    chrome.run("return showItems()")
     chrome.run(
-        """const form = document.getElementById('filter'); form.elements.who.value = 'CHAR_02';
+        """const form = document.querySelector(".filter"); form.elements.who.value = 'CHAR_02';
         form.elements.outcome.value = 'none'; form.dispatchEvent(new Event('input'))"""
     )
     right = {item["question_id"] for result in results for item in result["items"] if item["correct"]}
     wanted = {q["question_id"] for q in results[0]["items"] if q["character_id"] == "CHAR_02"} - right
-    found = chrome.run("return [...document.querySelectorAll('#list details')].map((d) => d.dataset.question)")
+    found = chrome.run("return [...document.querySelectorAll('.list details')].map((d) => d.dataset.question)")
     assert set(found) == wanted
 
 
@@ -162,7 +162,10 @@ def test_results_of_different_content_are_never_put_in_one_page(tmp_path, report
 
 def questions_of(page):
     """What the page's script unpacks."""
-    packed = re.search(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page.read_text("utf-8"))[1]
+    packed = re.search(
+        r'<script type="text/plain" class="data" data-kind="questions">([A-Za-z0-9+/=]*)</script>',
+        page.read_text("utf-8"),
+    )[1]
     return orjson.loads(gzip.decompress(base64.b64decode(packed)))
 
 

@@ -47,7 +47,7 @@ def test_rank_correlations_need_three_models_in_both_settings(tmp_path, runs, ca
     [
         (lambda text: text[: len(text) // 2], "malformed JSON"),
         (lambda text: b"[]", "not a result"),
-        (lambda text: text.replace(b'"result_version": 2', b'"result_version": 9'), "newer version"),
+        (lambda text: text.replace(b'"result_version": 3', b'"result_version": 9'), "newer version"),
         (lambda text: text.replace(b'"correct": false', b'"correct": true'), "figures do not follow"),
         (lambda text: text.replace(b'"state": "scored"', b'"state": "guessed"'), "not a result"),
     ],
@@ -58,7 +58,7 @@ def test_a_file_that_is_no_result_or_was_edited_is_refused(tmp_path, runs, capsy
     assert said in capsys.readouterr().err
 
 
-def test_runs_without_a_common_question_are_not_compared(tmp_path, runs, capsys):
+def test_runs_of_different_questions_are_not_compared(tmp_path, runs, capsys):
     document = result_at(runs[0])
     other = result_at(runs[1])
     for item in other["items"]:
@@ -67,4 +67,4 @@ def test_runs_without_a_common_question_are_not_compared(tmp_path, runs, capsys)
     runs[1].write_bytes(orjson.dumps(other))
     assert document["release"] == other["release"]
     assert evaluate(tmp_path, "compare", *runs[:2]) == 2
-    assert "no common question" in capsys.readouterr().err
+    assert "results of different questions: 24 here in" in capsys.readouterr().err

@@ -191,9 +191,9 @@ def test_names_of_scores_have_aliases(liking):
 
 @pytest.mark.parametrize(
     ("status", "state"),
-    [("refused", "refused"), ("failed", "failed"), ("truncated", "unscored")],
+    [("refused", "unscored"), ("failed", "failed"), ("truncated", "unscored")],
 )
-def test_refused_truncated_and_failed_replies_are_told_apart(liking, status, state):
+def test_a_judge_that_declines_or_is_cut_off_leaves_an_item_unscored(liking, status, state):
     found = read_reply(liking, Reply(status, text='{"humor": 4}', reason="why"), FIELDS)
     assert {one.state for one in found.values()} == {state}
     assert all(one.reason == f"{status}: why" and one.value is None for one in found.values())

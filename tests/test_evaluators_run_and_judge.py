@@ -237,6 +237,16 @@ def test_a_result_of_scores_is_not_judged_and_a_release_without_personas_not_run
     assert command("judge", slipping, "--judge", "offline:exact", "--quiet", "--out", tmp_path / "s.json") == 0
     assert command("judge", tmp_path / "s.json", "--judge", "offline:exact") == 2
     assert "a result of `scores`" in capsys.readouterr().err
-    words = ["run", "--release", "heart@0.1.0", "--model", "offline:steady", "--workspace", str(tmp_path)]
+    words = [
+        "run",
+        "--release",
+        "heart@0.1.0",
+        "--protocol",
+        "responses",
+        "--model",
+        "offline:steady",
+        "--workspace",
+        str(tmp_path),
+    ]
     assert main(words) == 2
     assert "responses needs target_personas and probes" in capsys.readouterr().err

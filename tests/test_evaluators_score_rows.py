@@ -11,7 +11,7 @@ from schemas.errors import RequestError
 
 DIGEST = "a" * 64
 HEAD = {
-    "result_version": 2,
+    "result_version": 3,
     "kind": "scores",
     "release": {"name": "some@0.1.0", "digest": DIGEST, "content_digest": DIGEST},
     "evaluated_by": "0",
@@ -82,7 +82,7 @@ def test_the_same_rows_give_the_same_bytes(tmp_path):
 
 def test_nothing_scored_is_no_figure(tmp_path):
     (one,) = write(tmp_path / "r.json", [row("t1", None), row("t2", None)])["figures"]["judged"]
-    assert one["mean"] == {"value": None, "intervals": [], "by": {"user": {}}}
+    assert one["mean"] == {"value": None, "intervals": [], "declined_as_least": None, "by": {"user": {}}}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from releases.cards.card import figures
 from releases.cards.figures import bars, draw, number
 from releases.cards.front_matter import head
 from releases.cards.texts import card_texts
+from releases.query import connect
 from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError
 
@@ -88,7 +89,8 @@ def test_every_figure_stands_beside_the_command_that_gives_its_numbers(release, 
 
 def test_a_figure_is_drawn_to_scale_and_survives_any_label(release):
     (figure,) = [f for f in figures(card_texts(benchmark("heart")), release.tables) if f.name == "answers-by-letter"]
-    shown = bars(release, figure)
+    with connect(release) as connection:
+        shown = bars(connection, figure)
     drawn = ET.fromstring(draw(figure, shown))
     lengths = [float(r.get("width")) for r in drawn.findall("{*}rect") if r.get("fill") == "#3b6ea5"]
     assert len(lengths) == len(shown)
@@ -162,23 +164,24 @@ def test_the_head_of_the_card_declares_what_datasets_reads_from_the_files(releas
     from datasets import Features
 
     said = yaml.safe_load(readme.split("---\n")[1])
-    filled = {table for table, rows in release.tables.items() if rows}
+    filled = {table for table, rows in release.tables.items() if rows} | {"heart_eval"}
     assert {config["config_name"] for config in said["configs"]} == filled
     assert [config["config_name"] for config in said["configs"] if config.get("default")] == ["mcqs"]
     for config in said["configs"]:
         assert config["description"] == f"content-sha256={release.content_digest}"
         assert config["version"] == "0.1.0"
     for info in said["dataset_info"]:
-        schema = pq.read_schema(release.paths(info["config_name"])[0])
-        assert Features._from_yaml_list(info["features"]) == Features.from_arrow_schema(schema)
-        assert info["splits"][0]["num_examples"] == release.tables[info["config_name"]]
+        (path,) = (release.folder / info["config_name"]).glob("*.parquet")
+        assert Features._from_yaml_list(info["features"]) == Features.from_arrow_schema(pq.read_schema(path))
+        assert info["splits"][0]["num_examples"] == pq.read_metadata(path).num_rows
 
 
 @pytest.mark.parametrize(
     ("rows", "size"), [(999, "n<1K"), (1000, "1K<n<10K"), (11_000, "10K<n<100K"), (2 * 10**7, "n>10M")]
 )
 def test_the_size_category_is_the_hubs(release, rows, size):
-    manifest = {**release.manifest, "tables": {"mcqs": {**release.manifest["tables"]["mcqs"], "rows": rows}}}
+    asked = {"mcqs": {**release.manifest["tables"]["mcqs"], "rows": rows}}
+    manifest = {**release.manifest, "tables": asked, "configs": {}}
     text = head(manifest, card_texts(benchmark("heart")), {"mcqs": release.schema("mcqs")}, {"mcqs": 1})
     assert yaml.safe_load(text.split("---\n")[1])["size_categories"] == [size]
 

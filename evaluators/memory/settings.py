@@ -42,6 +42,16 @@ class Setting:
         """How many memories a question gets at most; None for vanilla, and where the release decides."""
         return self.k or DEFAULT_K.get(self.name)
 
+    def about(self) -> dict[str, str | int | None]:
+        """What a result says of it; null for what it does not use."""
+        embeds, manages = self.name in ("naive_rag", "mem0", "persona_db"), self.name in ("mem0", "persona_db")
+        return {
+            "setting": self.name,
+            "k": self.depth,
+            "embedder": self.embedder if embeds else None,
+            "manager": self.manager if manages else None,
+        }
+
     @property
     def retrieves(self) -> bool:
         """Whether anything of the person is remembered."""

@@ -10,16 +10,16 @@ reported with every run. HEART-BENCH section 4.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evaluators.memory.settings import Setting, retrieve
 from evaluators.protocols import baselines
 from evaluators.protocols.bench import Bench, demand_memories, read_bench, read_keys
-from evaluators.protocols.choosing import How, Outcome, ask_model, items, outcomes_of
-from evaluators.protocols.prompting import MAX_TOKENS, TEMPERATURE, Excerpts, prompt_of
+from evaluators.protocols.choosing import ask_model, items, outcomes_of
+from evaluators.protocols.prompting import MAX_TOKENS, SAMPLED, Excerpts, How, prompt_of
+from evaluators.reporting.choice.lines import summary_lines
 from evaluators.running import (
     add_model_arguments,
     add_release_arguments,
@@ -30,11 +30,12 @@ from evaluators.running import (
     evaluations,
     offline_name,
     setting_of,
+    used,
 )
 from evaluators.scoring.figures import summary
 from evaluators.scoring.results import Result, head, write_result
 from releases import open_release
-from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say
+from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
 
 HELP = "ask which option a character chose, under a memory setting"
@@ -56,6 +57,13 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         metavar="N",
         help="ask each question in so many rotated orders of its options, 1 to 4 (default: 1)",
     )
+    made.add_argument(
+        "--samples",
+        type=whole_number(1, 1000),
+        default=1,
+        metavar="N",
+        help=f"ask each question so many times, at temperature {SAMPLED:g} if more than once (default: 1)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -70,16 +78,16 @@ def run(parsed: argparse.Namespace) -> int:
     retrieved = retrieve(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager))
     floors = baselines.all_answers(bench, parsed.seed, retrieved if setting.retrieves else None)
     shared = Shared(bench, setting, retrieved, floors)
-    codes, told = [], []
+    codes, written = [], []
     for model in models:
         own = argparse.Namespace(**{**vars(parsed), "model": model})
         result = evaluate(shared, own, offline[model])
         path = parsed.out or default_out(own, bench.release, "choice", setting.name, model, *details(own, setting))
         write_result(path, result)
-        told.append({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
+        written.append({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
         codes.append(_finish(own, result, path))
     if parsed.json:
-        print_json(told[0] if len(models) == 1 else told)
+        print_json(written[0] if len(models) == 1 else written)
     return max(codes)
 
 
@@ -105,9 +113,10 @@ def _demand_readable(bench: Bench, setting: Setting, model: str, offline: str | 
 
 
 def _finish(parsed: argparse.Namespace, result: Result, path: Path) -> int:
-    """Tell people what came out; the exit code."""
+    """Print what came out; the exit code."""
     quiet = parsed.quiet or parsed.json
-    tell(result, quiet)
+    for line in summary_lines(result):
+        say(line, quiet=quiet)
     say(f"wrote {path}", quiet=quiet)
     states = result["figures"]["states"]
     if states["failed"]:
@@ -119,71 +128,34 @@ def _finish(parsed: argparse.Namespace, result: Result, path: Path) -> int:
 def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) -> Result:
     """Ask and score: the result of a model."""
     bench, setting, retrieved = shared.bench, shared.setting, shared.retrieved
-    outcomes: Mapping[str, Sequence[Outcome]]
+    how = How(setting.name, parsed.orders, parsed.samples, parsed.max_tokens or MAX_TOKENS)
+    settings = asking(parsed, subject=parsed.model, screen=setting.manager)
     if offline is None:
-        how = How(setting.name, parsed.orders, parsed.max_tokens or MAX_TOKENS)
-        outcomes = ask_model(bench, retrieved, how, asking(parsed, subject=parsed.model, screen=setting.manager))
+        outcomes = ask_model(bench, retrieved, how, settings)
     else:
-        outcomes = outcomes_of(baselines.answers(offline, bench, parsed.seed, retrieved), parsed.orders)
+        outcomes = outcomes_of(baselines.answers(offline, bench, parsed.seed, retrieved), how)
     records = items(bench, read_keys(bench.release), retrieved, outcomes)
-    served = sorted({one.served_by for own in outcomes.values() for one in own if one.served_by})
+    replies = [one for own in outcomes.values() for one in own]
+    served = sorted({one.served_by for one in replies if one.served_by})
+    prompt = None if offline else prompt_of("choice", setting.name)
+    about = {
+        "model": parsed.model,
+        "served_by": served,
+        **setting.about(),
+        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
+        "prompt_digest": prompt.digest if prompt else None,
+        "temperature": None if offline else how.temperature,
+        "max_tokens": None if offline else how.max_tokens,
+        "orders": how.orders,
+        "samples": how.samples,
+        "limit": parsed.limit,
+        "seed": parsed.seed,
+        "pseudonyms": bench.pseudonyms,
+    }
     return {
-        **head(bench.release, "choice", {**run_of(parsed, setting, "choice", served), "pseudonyms": bench.pseudonyms}),
-        "figures": summary(records, shared.floors),
+        **head(bench.release, "choice", about),
+        "figures": summary(records, shared.floors, parsed.seed),
+        "used": used([one.usage for one in replies], parsed.model, settings),
         "baselines": shared.floors,
         "items": records,
     }
-
-
-def run_of(parsed: argparse.Namespace, setting: Setting, track: str, served: Sequence[str]) -> dict[str, Any]:
-    """What a result records of how it was made."""
-    offline = parsed.model.startswith("offline:")
-    prompt = None if offline else prompt_of(track, setting.name)
-    embeds = setting.name in ("naive_rag", "mem0", "persona_db")
-    manages = setting.name in ("mem0", "persona_db")
-    return {
-        "model": parsed.model,
-        "served_by": list(served),
-        "setting": setting.name,
-        "k": setting.depth,
-        "embedder": setting.embedder if embeds else None,
-        "manager": setting.manager if manages else None,
-        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
-        "prompt_digest": prompt.digest if prompt else None,
-        "temperature": None if offline else TEMPERATURE,
-        "max_tokens": None if offline else parsed.max_tokens or MAX_TOKENS,
-        "orders": getattr(parsed, "orders", 1),
-        "limit": parsed.limit,
-        "seed": parsed.seed,
-    }
-
-
-def tell(result: Result, quiet: bool) -> None:
-    """A run for people: accuracy, states, floors."""
-    figures, run = result["figures"], result["run"]
-    states, overall, answered = figures["states"], figures["overall"], figures["answered"]
-    lead = told(overall) if figures["headline"] else "no accuracy, too few replies could be scored"
-    say(f"{run['model']}, {run['setting']}, on {result['release']['name']}: {lead}", quiet=quiet)
-    if states["scored"] < figures["questions"]:
-        counted = ", ".join(f"{state} {count}" for state, count in states.items() if count)
-        say(f"  {counted}; of those scored {told(answered)}", quiet=quiet)
-    say(f"  letters chosen: {', '.join(f'{k} {n}' for k, n in figures['letters'].items())}", quiet=quiet)
-    if figures["orders"]:
-        orders = figures["orders"]
-        say(f"  mean over {orders['count']} orders; right in all {told(orders['all'])}", quiet=quiet)
-        say(f"  the same option in all orders: {told(orders['same'])}", quiet=quiet)
-    if figures["recall"] is not None:
-        say(f"  of the memories that the situation calls up, {figures['recall']:.1%} were retrieved", quiet=quiet)
-    for name, floor in figures["baselines"].items():
-        say(f"  {name:<10}{told(floor) if floor else 'not possible: nothing is remembered'}", quiet=quiet)
-    say(
-        f"  chance {figures['chance']:.1%}; found with 80 % power from {figures['chance'] + figures['detectable']:.1%}",
-        quiet=quiet,
-    )
-
-
-def told(share: Mapping[str, Any]) -> str:
-    """A share for people: rate, Wilson's interval, counts."""
-    if share["rate"] is None:
-        return "none"
-    return f"{share['rate']:.1%} [{share['low']:.1%}, {share['high']:.1%}] ({share['hits']:g} of {share['items']})"

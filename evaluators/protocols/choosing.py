@@ -1,22 +1,22 @@
 """Asking a model which option a character chose, and what became of every question.
 
-One request a question and order, all side by side through the journal; items are matched by id. A reply
-that holds the asked-for JSON counts by its schema, any other is read strictly (``parsing``); one that was declined,
-cut off or never came is told apart.
+One request a question, order and sample, all side by side through the journal; items are matched by id. A reply that
+holds the asked-for JSON counts by its schema, any other is read strictly (``parsing``); one that was declined, cut off
+or never came has a state of its own.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evaluators.protocols.bench import Bench, Question, activated_of, diamonds_of, poles_of
-from evaluators.protocols.prompting import MAX_TOKENS, Excerpt, Excerpts, choice_request, original, shown
+from evaluators.protocols.prompting import Excerpt, Excerpts, How, choice_request, original, shown
 from evaluators.scoring.parsing import State, read_choice
 from models.backends import BackendSettings, run
-from models.request import Chain, Reply, Request
+from models.request import Chain, Reply, Usage
 
 
 @dataclass(frozen=True)
@@ -24,42 +24,42 @@ class Outcome:
     """What came of one request: ``choice`` is the released letter of the option, whatever place it was shown in."""
 
     order: int
+    sample: int
     state: State
     choice: str | None
     how: str = ""
     reason: str = ""
     reply: str = ""
     served_by: str | None = None
-
-
-@dataclass(frozen=True)
-class How:
-    """How questions are asked: the setting's name, how many orders of the options, room for a reply in tokens."""
-
-    setting: str
-    orders: int = 1
-    max_tokens: int = MAX_TOKENS
+    usage: Usage = field(default_factory=Usage)
 
 
 def ask_model(
     bench: Bench, retrieved: Mapping[str, Excerpts], how: How, settings: BackendSettings
 ) -> dict[str, list[Outcome]]:
-    """Question -> its outcomes, one an order. Raises as ``models.backends.run`` does; the journal keeps replies."""
-    asked = [(question, order) for question in bench.questions for order in range(how.orders)]
-    starts = [functools.partial(_one, bench, question, how, retrieved[question.id], order) for question, order in asked]
+    """Question -> its outcomes, by order and sample. Raises as ``models.backends.run``; the journal keeps replies."""
+    asked = [
+        (question, order, sample)
+        for question in bench.questions
+        for order in range(how.orders)
+        for sample in range(how.samples)
+    ]
+    starts = [
+        functools.partial(_one, bench, question, how, retrieved[question.id], order, sample)
+        for question, order, sample in asked
+    ]
     found: dict[str, list[Outcome]] = {question.id: [] for question in bench.questions}
-    for (question, order), reply in zip(asked, run(starts, settings, rows=len(starts)), strict=True):
-        found[question.id].append(outcome(question, order, reply))
+    for (question, order, sample), reply in zip(asked, run(starts, settings, rows=len(starts)), strict=True):
+        found[question.id].append(outcome(question, order, sample, reply))
     return found
 
 
-def _one(bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int) -> Chain[Reply]:
-    request: Request = choice_request(bench, question, how.setting, excerpts, order, how.max_tokens)
-    reply: Reply = yield request
+def _one(bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int, sample: int) -> Chain[Reply]:
+    reply: Reply = yield choice_request(bench, question, how, excerpts, order, sample)
     return reply
 
 
-def outcome(question: Question, order: int, reply: Reply) -> Outcome:
+def outcome(question: Question, order: int, sample: int, reply: Reply) -> Outcome:
     """What a reply to a question comes to."""
     if reply.status == "answered":
         chosen, state, how, reason = reply.answer["choice"], "scored", "schema", ""
@@ -70,13 +70,17 @@ def outcome(question: Question, order: int, reply: Reply) -> Outcome:
         chosen, state, how = None, reply.status, ""
         reason = f"{reply.status}: {reply.reason}" if reply.reason else reply.status
     choice = original(question, chosen, order) if chosen else None
-    return Outcome(order, state, choice, how, reason, reply.text, reply.model)  # type: ignore[arg-type]
+    return Outcome(order, sample, state, choice, how, reason, reply.text, reply.model, reply.usage)  # type: ignore[arg-type]
 
 
-def outcomes_of(answers: Mapping[str, str], orders: int) -> dict[str, list[Outcome]]:
-    """A baseline's answers as outcomes; it reads no order, so every order gives the same."""
+def outcomes_of(answers: Mapping[str, str], how: How) -> dict[str, list[Outcome]]:
+    """A baseline's answers as outcomes; it reads no order and draws nothing, so that all are the same."""
     return {
-        name: [Outcome(order, "scored", letter, "offline") for order in range(orders)]
+        name: [
+            Outcome(order, sample, "scored", letter, "offline")
+            for order in range(how.orders)
+            for sample in range(how.samples)
+        ]
         for name, letter in answers.items()
     }
 
@@ -89,7 +93,7 @@ def items(
 ) -> list[dict[str, Any]]:
     """One record a question: what was asked, retrieved and answered, and the key.
 
-    ``correct`` is the first order's; ``share`` the share of orders that were right, which figures are made of."""
+    ``correct`` is the first reply's; ``share`` the share of replies that were right, which figures are made of."""
     texts = {memory.id: memory.text for own in bench.memories.values() for memory in own}
     poles, activated = poles_of(bench.release), activated_of(bench.release)
     made = []
@@ -120,7 +124,10 @@ def items(
                 "reply": first.reply,
                 "eligible": len(bench.eligible(question)),
                 "memories": [memory_record(excerpt, texts) for excerpt in retrieved[question.id]],
-                "orders": [{"order": o.order, "state": o.state, "choice": o.choice} for o in outcomes[question.id]],
+                "replies": [
+                    {"order": one.order, "sample": one.sample, "state": one.state, "choice": one.choice}
+                    for one in outcomes[question.id]
+                ],
             }
         )
     return made

@@ -1,12 +1,11 @@
-"""The second track: a decision in the model's own words, with the thoughts that lead there, judged against the gold.
+"""Open answers: a decision in the model's own words, with the thoughts that lead there; judged against the gold.
 
-    python -m evaluators open --release heart@0.1.0 --setting naive_rag --model NAME --judge NAME
-    python -m evaluators open --release heart@0.1.0 --setting vanilla --model offline:other --judge offline:words
+    python -m evaluators run --release heart@1.0.0 --protocol open --setting naive_rag --model NAME
+    python -m evaluators judge build/evaluations/heart@1.0.0/said.open.NAME.naive_rag.json --judge NAME
+    python -m evaluators open --release heart@1.0.0 --setting vanilla --model offline:other --judge offline:words
 
-Scored when all five parts were judged; unscored when a reply came that cannot be used, from either; failed
-when none came. Baselines: ``offline:other`` answers with another character's decision in the same
-scenario (the floor), ``offline:gold`` with the character's own (the ceiling). People's ratings
-(``--ratings FILE``, CSV: question_id, field, rater, score) show how far the judge can be trusted.
+The verb ``open`` is the first two in one. Baselines: ``offline:other`` answers with another character's decision in the
+same scenario (the floor), ``offline:gold`` with the character's own (the ceiling). HEART-BENCH appendix E.
 """
 
 from __future__ import annotations
@@ -14,240 +13,166 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from evaluators.memory.settings import Setting, retrieve
-from evaluators.protocols import judging
+from evaluators.memory.settings import SETTINGS, Setting, retrieve
 from evaluators.protocols.bench import Bench, Question, read_bench
-from evaluators.protocols.choice import run_of
-from evaluators.protocols.choosing import memory_record
-from evaluators.protocols.prompting import TEMPERATURE, Excerpts, prompt_of, render
-from evaluators.rubrics.judging import judge_request
-from evaluators.rubrics.verdicts import read_reply
-from evaluators.running import (
-    add_model_arguments,
-    add_release_arguments,
-    add_setting_arguments,
-    asking,
-    default_out,
-    details,
-    evaluations,
-    offline_name,
-    setting_of,
-)
-from evaluators.scoring.parsing import State
-from evaluators.scoring.results import Result, head, write_result
+from evaluators.protocols.plan import Plan
+from evaluators.protocols.prompting import TEMPERATURE, Excerpts, prompt_of, render, situation
+from evaluators.running import asking, details, evaluations, setting_of, used
+from evaluators.scoring.said_rows import Said, said_frame, said_state
 from models.backends import BackendSettings
-from models.backends import run as run_chains
 from models.request import Chain, Reply, Request
-from releases import open_release
-from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say
-from schemas.errors import RequestError, unknown
+from releases import Release
+from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.tables import Row
 
-HELP = "ask for decisions in the model's own words, judged against the gold"
-EXAMPLE = "python -m evaluators open --release heart@0.1.0 --setting naive_rag --model NAME --judge NAME"
+NEEDS = ("mcqs", "mcq_keys", "scenarios", "decisions")
+OFFLINE = ("other", "gold")
+ARGUMENTS = ("setting", "k", "embedder", "manager", "limit", "max_tokens")
 
-MODELS = ("other", "gold")
+NARRATIVE = ("summary", "emotional_tone", "core_reasoning", "value_orientation")
+FIELDS = (*NARRATIVE, "final_decision")
+"""The parts of a decision."""
+
 _ROOM = 2048
+_GROUPS = ("character_id", "scenario_id", "stage")
+_PARTS = tuple(f"{whose}_{name}" for whose in ("gold", "imagined") for name in FIELDS)
+_COLUMNS = (
+    "item", "state", "reason", "model", *_GROUPS, "situation", "gold", "imagined", *_PARTS,
+    "input_tokens", "output_tokens", "cost",
+)  # fmt: skip
 
 Decisions = Mapping[tuple[str, str], Row]
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What came of one question."""
-
-    state: State
-    reason: str
-    answer: dict[str, str] | None
-    scores: dict[str, int] | None
-    served_by: str | None = None
-
-
 def add_arguments(made: argparse.ArgumentParser) -> None:
-    """The arguments of ``open``."""
-    add_release_arguments(made)
-    add_setting_arguments(made)
-    add_model_arguments(made, ", ".join(f"offline:{name}" for name in MODELS))
-    made.add_argument(
-        "--judge", default="offline:words", metavar="NAME", help="who judges (default: offline:words, words in common)"
-    )
-    made.add_argument("--ratings", type=Path, metavar="FILE", help="people's ratings as CSV, to hold the judge against")
+    """It has no arguments of its own."""
 
 
-def run(parsed: argparse.Namespace) -> int:
-    """The verb."""
-    setting = setting_of(parsed)
-    offline_name(parsed.model, MODELS)
-    offline_name(parsed.judge, judging.OFFLINE)
-    bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
-    ratings = judging.read_ratings(parsed.ratings, judging.rubric_for(bench.release)) if parsed.ratings else None
-    _demand_known(bench, ratings or (), parsed.ratings)
-    result = evaluate(bench, setting, parsed, ratings)
-    path = parsed.out or default_out(
-        parsed, bench.release, "open", setting.name, parsed.model, parsed.judge, *details(parsed, setting)
-    )
-    write_result(path, result)
-    if parsed.json:
-        print_json({"result": str(path), **{key: result[key] for key in ("release", "run", "figures")}})
-    else:
-        _tell(result, parsed.quiet)
-        say(f"wrote {path}", quiet=parsed.quiet)
-    states = result["figures"]["states"]
-    if states["failed"]:
-        say(f"error: {states['failed']} questions have no reply. Run the same command again to ask those")
-        return MACHINE_FAILED
-    return FINDINGS if states["unscored"] else DONE
-
-
-def _demand_known(bench: Bench, ratings: Sequence[Mapping[str, Any]], path: Path | None) -> None:
-    """Raises RequestError for a rating of a question that the release does not ask."""
-    known = set(bench.release.table("mcqs", ["question_id"])["question_id"].to_pylist())
-    for rating in ratings:
-        if rating["question_id"] not in known:
-            raise unknown("question", rating["question_id"], sorted(known), str(path))
-
-
-def evaluate(
-    bench: Bench, setting: Setting, parsed: argparse.Namespace, ratings: list[dict[str, Any]] | None
-) -> Result:
-    """Retrieve, ask, judge: the result of a run. Raises RequestError for a release without decisions."""
-    if not bench.release.tables.get("decisions"):
-        raise RequestError("no decisions", bench.release.name, fix="Take a release that has them")
-    decisions = {(row["character_id"], row["scenario_id"]): row for row in bench.release.rows("decisions")}
+def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
+    """The run that the arguments ask for. Raises RequestError for a question without a decision."""
+    setting = demand_setting(parsed)
+    bench = read_bench(release, parsed.limit, parsed.seed)
+    decisions = {(row["character_id"], row["scenario_id"]): row for row in release.rows("decisions")}
     for question in bench.questions:
         if (question.character_id, question.scenario_id) not in decisions:
-            raise RequestError("question without a decision", bench.release.name, row=question.id)
-    models = asking(parsed, subject=parsed.model, judge=parsed.judge, screen=setting.manager)
-    retrieved = retrieve(bench, setting, evaluations(parsed), models)
-    judged = _judged(bench, setting, parsed, decisions, retrieved, models)
-    texts = {memory.id: memory.text for own in bench.memories.values() for memory in own}
-    items = [
-        {
-            "question_id": question.id,
-            "character_id": question.character_id,
-            "scenario_id": question.scenario_id,
-            "stage": question.stage,
-            "state": judged[question.id].state,
-            "reason": judged[question.id].reason,
-            "answer": judged[question.id].answer,
-            "scores": judged[question.id].scores,
-            "memories": [memory_record(excerpt, texts) for excerpt in retrieved[question.id]],
-        }
-        for question in bench.questions
-    ]
-    served = sorted({one.served_by for one in judged.values() if one.served_by})
-    about = {**run_of(parsed, setting, "open", served), "judge": parsed.judge, "max_tokens": parsed.max_tokens or _ROOM}
-    rubric = judging.rubric_for(bench.release)
-    about |= {"rubric": rubric.name, "rubric_digest": rubric.digest}
-    figures = judging.figures(items, ratings, rubric.scale.most)
-    return {**head(bench.release, "open", about), "figures": figures, "items": items}
-
-
-def _judged(
-    bench: Bench,
-    setting: Setting,
-    parsed: argparse.Namespace,
-    decisions: Decisions,
-    retrieved: Mapping[str, Excerpts],
-    models: BackendSettings,
-) -> dict[str, Judged]:
+            raise RequestError("question without a decision", release.name, row=question.id)
+    settings = asking(parsed, subject=parsed.model, screen=setting.manager)
+    retrieved = retrieve(bench, setting, evaluations(parsed), settings)
+    room = parsed.max_tokens or _ROOM
     starts = [
-        functools.partial(_chain, bench, question, setting.name, parsed, (decisions, retrieved[question.id]))
+        functools.partial(_answered, _offline(offline, bench, question, decisions, parsed.seed))
+        if offline
+        else functools.partial(_asked, bench, question, setting.name, retrieved[question.id], room)
         for question in bench.questions
     ]
-    if parsed.model.startswith("offline:") and parsed.judge.startswith("offline:"):
-        found = [_without_models(start()) for start in starts]
-    else:
-        found = list(run_chains(starts, models, rows=len(starts)))
-    return {question.id: one for question, one in zip(bench.questions, found, strict=True)}
+    return Plan(
+        unit="answers",
+        starts=starts,
+        settings=replace(settings, name="offline") if offline else settings,
+        tables=lambda replies: {"answers": _table(bench, decisions, replies, settings, parsed.model)},
+        served=lambda replies: {reply.model for reply in replies},
+        about={**about_setting(setting, "open", offline), "max_tokens": None if offline else room},
+        named=(setting.name, *details(argparse.Namespace(seed=parsed.seed, limit=None, k=parsed.k), setting)),
+    )
 
 
-def _without_models(chain: Chain[Judged]) -> Judged:
-    try:
-        next(chain)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
-    raise AssertionError("an offline chain asked a model")
+def demand_setting(parsed: argparse.Namespace) -> Setting:
+    """The setting that is asked for. Raises RequestError where none is."""
+    if parsed.setting is None:
+        raise RequestError("no --setting", expected=f"one of {', '.join(SETTINGS)}", fix="For example --setting recent")
+    return setting_of(parsed)
 
 
-def _chain(
-    bench: Bench, question: Question, setting: str, parsed: argparse.Namespace, known: tuple[Decisions, Excerpts]
-) -> Chain[Judged]:
-    """Ask, then have it judged; whichever is offline is not asked."""
-    decisions, excerpts = known
-    gold = judging.gold_of(decisions[question.character_id, question.scenario_id])
-    served = None
-    if parsed.model.startswith("offline:"):
-        answer = gold if parsed.model == "offline:gold" else _other(bench, question, decisions, parsed.seed)
-    else:
-        reply = yield _request(bench, question, setting, excerpts, parsed.max_tokens or _ROOM)
-        served = reply.model
-        if reply.status != "answered":
-            return _unusable(reply)
-        answer = reply.answer
-    rubric = judging.rubric_for(bench.release)
-    fields = judging.fields_of(bench.scenarios[question.scenario_id], gold, answer)
-    if parsed.judge.startswith("offline:"):
-        return Judged("scored", "", answer, judging.by_words(rubric, fields), served)
-    name = _name(bench, question, setting)
-    verdict = yield judge_request(rubric, name, fields, lambda: judging.by_words(rubric, fields))
-    found = read_reply(rubric, verdict, fields)
-    unread = [one for one in found.values() if one.state != "scored"]
-    if unread:
-        state: State = "failed" if verdict.status == "failed" else "unscored"
-        return Judged(state, f"judge: {unread[0].reason}", answer, None, verdict.model)
-    return Judged("scored", "", answer, {part: int(one.value or 0) for part, one in found.items()}, served)
+def about_setting(setting: Setting, track: str, offline: str | None) -> dict[str, Any]:
+    """What a header says of a setting and of the prompt that goes with it."""
+    prompt = None if offline else prompt_of(track, setting.name)
+    return {
+        **setting.about(),
+        "prompt": f"{prompt.id}@{prompt.version}" if prompt else None,
+        "prompt_digest": prompt.digest if prompt else None,
+        "temperature": None if offline else TEMPERATURE,
+    }
 
 
-def _unusable(reply: Reply) -> Judged:
-    state: State = "failed" if reply.status == "failed" else "unscored"
-    return Judged(state, f"answer {reply.status}: {reply.reason}", None, None, reply.model)
+def parts_of(decision: Row) -> dict[str, str]:
+    """The five parts of a character's own decision."""
+    return {**decision["inner_consciousness"], "final_decision": decision["final_decision"]}
 
 
-def _other(bench: Bench, question: Question, decisions: Decisions, seed: int) -> dict[str, str]:
-    """Another character's decision in the same scenario, drawn by the seed."""
-    here = sorted(who for who, scenario in decisions if scenario == question.scenario_id)
-    others = [who for who in here if who != question.character_id]
-    if not others:
-        return dict.fromkeys(judging.FIELDS, "Nobody else decided here.")
-    who = rng_for(seed, bench.release.name.benchmark, "evaluators.other", question.id).choice(others)
-    return judging.gold_of(decisions[who, question.scenario_id])
+def _table(bench: Bench, decisions: Decisions, replies: Sequence[Reply], settings: BackendSettings, model: str) -> Said:
+    rows = []
+    for question, reply in zip(bench.questions, replies, strict=True):
+        gold = parts_of(decisions[question.character_id, question.scenario_id])
+        answered = reply.status == "answered"
+        state, reason = said_state(reply)
+        if reply.status in ("unparsable", "invalid"):
+            state, reason = "unreadable", reply.reason
+        rows.append(
+            {
+                "item": question.id,
+                "state": state,
+                "reason": reason,
+                "model": reply.model,
+                **{name: getattr(question, name) for name in _GROUPS},
+                "situation": situation(bench.scenarios[question.scenario_id]),
+                "gold": _whole(gold),
+                "imagined": _whole(reply.answer) if answered else reply.text or None,
+                **{f"gold_{name}": gold[name] for name in FIELDS},
+                **({f"imagined_{name}": reply.answer[name] for name in FIELDS} if answered else {}),
+                **used([reply.usage], model, settings),
+            }
+        )
+    return Said("item", _GROUPS, said_frame(rows, _COLUMNS))
 
 
-def _request(bench: Bench, question: Question, setting: str, excerpts: Excerpts, room: int) -> Request:
+def _asked(bench: Bench, question: Question, setting: str, excerpts: Excerpts, room: int) -> Chain[Reply]:
     prompt = prompt_of("open", setting)
     told = render(prompt, bench, question, excerpts, {})
-    return Request(
-        id=_name(bench, question, setting),
+    reply: Reply = yield Request(
+        id=f"evaluate/open/{bench.release.name}/{setting}/{question.id}",
         role="subject",
         fixed=told.fixed,
         prompt=told.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
-        compose=lambda: None,
-        schema=judging.answer_schema(),
+        compose=lambda: dict.fromkeys(FIELDS, "A few sentences, as long as they usually are in such an answer. " * 2),
+        schema=_schema(),
         max_tokens=room,
         temperature=TEMPERATURE,
     )
+    return reply
 
 
-def _name(bench: Bench, question: Question, setting: str) -> str:
-    return f"evaluate/open/{bench.release.name}/{setting}/{question.id}"
+def _answered(parts: dict[str, str]) -> Chain[Reply]:
+    yield from ()
+    return Reply("answered", parts)
 
 
-def _tell(result: Result, quiet: bool) -> None:
-    figures, about = result["figures"], result["run"]
-    say(f"{about['model']}, {about['setting']}, judged by {about['judge']}, {result['release']['name']}", quiet=quiet)
-    say(f"  {', '.join(f'{state} {count}' for state, count in figures['states'].items())}", quiet=quiet)
-    for field, mean in figures["fields"].items():
-        say(f"  {field:<18}{'none' if mean is None else f'{mean:.2f} of 5'}", quiet=quiet)
-    if figures["narrative"] is not None:
-        say(f"  narrative over 5  {figures['narrative']:.4f}", quiet=quiet)
-    for field, people in (figures["people"] or {}).items():
-        kappa = "not defined" if people["kappa"] is None else f"{people['kappa']:.3f}"
-        say(f"  {field}: kappa with people {kappa} over {people['items']} questions", quiet=quiet)
+def _offline(name: str, bench: Bench, question: Question, decisions: Decisions, seed: int) -> dict[str, str]:
+    """The character's own decision, or another character's in the same scenario, drawn by the seed."""
+    if name == "gold":
+        return parts_of(decisions[question.character_id, question.scenario_id])
+    here = sorted(who for who, scenario in decisions if scenario == question.scenario_id)
+    others = [who for who in here if who != question.character_id]
+    if not others:
+        return dict.fromkeys(FIELDS, "Nobody else decided here.")
+    who = rng_for(seed, bench.release.name.benchmark, "evaluators.other", question.id).choice(others)
+    return parts_of(decisions[who, question.scenario_id])
+
+
+def _schema() -> dict[str, Any]:
+    """The JSON Schema of an imagined decision."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(FIELDS),
+        "properties": {field: {"type": "string", "minLength": 1} for field in FIELDS},
+    }
+
+
+def _whole(parts: Mapping[str, str]) -> str:
+    return "\n\n".join(f"{field}: {parts[field]}" for field in FIELDS)

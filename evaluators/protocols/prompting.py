@@ -19,6 +19,8 @@ from models.request import Request
 PROMPTS = Path(__file__).parents[1] / "prompts"
 MAX_TOKENS = 1024
 TEMPERATURE = 0.0
+SAMPLED = 1.0
+"""Temperature where a question is asked several times over: at 0 the samples would be one."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,30 @@ def choice_schema(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class How:
+    """How questions are asked: the setting's name, orders of the options, samples of each, tokens of a reply."""
+
+    setting: str
+    orders: int = 1
+    samples: int = 1
+    max_tokens: int = MAX_TOKENS
+
+    @property
+    def temperature(self) -> float:
+        """0 for a single sample."""
+        return TEMPERATURE if self.samples == 1 else SAMPLED
+
+
 def choice_request(
-    bench: Bench, question: Question, setting: str, excerpts: Excerpts, order: int, max_tokens: int = MAX_TOKENS
+    bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int = 0, sample: int = 0
 ) -> Request:
-    """The request that asks a question, its options rotated by ``order`` places."""
-    prompt = prompt_of("choice", setting)
+    """The request that asks a question, its options rotated by ``order`` places; ``sample`` numbers the draws."""
+    prompt = prompt_of("choice", how.setting)
     labels, texts = shown(question, order)
     told = render(prompt, bench, question, excerpts, {"options": options_text(labels, texts)})
     return Request(
-        id=f"evaluate/{bench.release.name}/{setting}/{question.id}/{order}",
+        id=f"evaluate/{bench.release.name}/{how.setting}/{question.id}/{order}" + (f"/{sample}" if sample else ""),
         role="subject",
         fixed=told.fixed,
         prompt=told.prompt,
@@ -68,8 +85,9 @@ def choice_request(
         prompt_digest=prompt.digest,
         compose=no_offline_answer,
         schema=choice_schema(question.labels),
-        max_tokens=max_tokens,
-        temperature=TEMPERATURE,
+        max_tokens=how.max_tokens,
+        temperature=how.temperature,
+        sample=sample,
     )
 
 

@@ -19,8 +19,8 @@ from evaluators.protocols import planted
 from evaluators.protocols.plan import Plan
 from evaluators.protocols.prompting import PROMPTS
 from evaluators.protocols.sentences import split
-from evaluators.running import asking
-from evaluators.scoring.said_rows import Said, said_frame
+from evaluators.running import asking, used
+from evaluators.scoring.said_rows import Said, said_frame, said_state
 from models.backends import BackendSettings
 from models.prompts import Prompt, load
 from models.request import Chain, Reply, Request
@@ -38,7 +38,6 @@ _TELLING = ("item", "state", "reason", "model", *_GROUPS, "trait", "about", "low
 _USED = ("input_tokens", "output_tokens", "cost")
 _RESPONSE = (*_TELLING, "text", *_USED)
 _SENTENCE = (*_TELLING, "response", "sentence", "planted", "planted_state", *_USED)
-_STATE = {"answered": "said", "refused": "refused", "truncated": "truncated", "failed": "failed"}
 
 
 @dataclass(frozen=True)
@@ -123,12 +122,9 @@ def tables(items: Sequence[Asked], answers: Sequence[Answer], settings: BackendS
     responses, sentences = [], []
     for one, answer in zip(items, answers, strict=True):
         row = _telling(one, answer.reply)
-        usage = answer.reply.usage
-        cost = 0.0 if answer.levels is not None else settings.prices.cost(model, usage, settings.batch)
-        tokens = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens
-        used = {"input_tokens": tokens, "output_tokens": usage.output_tokens, "cost": cost}
+        spent = used([answer.reply.usage], model, settings)
         text = answer.reply.answer if answer.reply.status == "answered" else answer.reply.text
-        responses.append({**row, "text": text or None, **used})
+        responses.append({**row, "text": text or None, **spent})
         sentences += list(_sentences(one, row, text, answer))
     return {
         "responses": Said("item", _GROUPS, said_frame(responses, _RESPONSE)),
@@ -170,13 +166,11 @@ def _written(benchmark: str, subject: str, seed: int, one: Asked) -> Chain[Answe
 
 def _telling(one: Asked, reply: Reply) -> dict[str, Any]:
     target, probe = one.target, one.probe
-    state = _STATE.get(reply.status, "said")
-    if state == "said" and not str(reply.answer if reply.status == "answered" else reply.text).strip():
-        state, reply = "refused", replace(reply, reason="an empty response")
+    state, reason = said_state(reply)
     return {
         "item": one.id,
         "state": state,
-        "reason": None if state == "said" else reply.reason or reply.status,
+        "reason": reason,
         "model": reply.model,
         "persona": target["persona"],
         "dimension": target["dimension"],

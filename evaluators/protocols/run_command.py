@@ -13,14 +13,22 @@ Multiple choice needs no judge and has its own verb, ``choice``. An interrupted 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evaluators.protocols import replay, responses
+from evaluators.protocols import open_ended, replay, responses
 from evaluators.protocols.plan import Plan
-from evaluators.running import add_model_arguments, add_release_arguments, default_out, offline_name, run_chains
+from evaluators.running import (
+    add_model_arguments,
+    add_release_arguments,
+    add_setting_arguments,
+    default_out,
+    offline_name,
+    run_chains,
+)
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
 from evaluators.sessions import protocol as sessions
@@ -38,6 +46,7 @@ PROTOCOLS: dict[str, ModuleType] = {
     "sessions": sessions,
     "replay": replay,
     "task_dialogues": task_dialogues,
+    "open": open_ended,
 }
 """Name -> module; ``plan`` says what a module must have."""
 
@@ -56,7 +65,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--samples", type=whole_number(1, 10**6), default=1, metavar="N", help="answers to each question (default: 1)"
     )
-    made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many units")
+    add_setting_arguments(made, required=False)
     made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
     for module in PROTOCOLS.values():
         module.add_arguments(made)
@@ -65,14 +74,22 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
-    release = open_release(parsed.release, parsed.frozen)
-    protocol = _protocol(parsed, release)
-    module = PROTOCOLS[protocol]
-    _demand_used(parsed, protocol)
-    offline = offline_name(parsed.model, module.OFFLINE)
-    plan: Plan = module.plan(release, parsed, offline)
     if parsed.dry_run:
-        return _estimate(parsed, plan)
+        return _estimate(parsed, _plan(parsed)[2])
+    path, header = asked(parsed)
+    if parsed.json:
+        print_json({"result": str(path), **{key: header[key] for key in ("release", "run", "tables", "figures")}})
+    quiet = parsed.quiet or parsed.json
+    counted = ", ".join(f"{entry['count']:,} {name}" for name, entry in header["tables"].items())
+    say(f"{parsed.model} on {header['release']['name']}: {counted}", quiet=quiet)
+    say(f"  {', '.join(f'{state} {count:,}' for state, count in header['figures']['states'].items())}", quiet=quiet)
+    say(f"wrote {path}", quiet=quiet)
+    return exit_code(header, next(iter(header["tables"])))
+
+
+def asked(parsed: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
+    """Ask, and write what was said: the header's file and the header. Raises RequestError for a wrong request."""
+    release, protocol, plan = _plan(parsed)
     results = run_chains(plan.starts, plan.settings, offline=plan.settings.name == "offline")
     about = {
         "model": parsed.model,
@@ -83,8 +100,25 @@ def run(parsed: argparse.Namespace) -> int:
         "seed": parsed.seed,
     }
     path = _out(parsed, release, protocol, plan)
-    header = write_said(path, head(release, "said", about), plan.tables(results))
-    return _finish(parsed, path, header, plan.unit)
+    return path, write_said(path, head(release, "said", about), plan.tables(results))
+
+
+def exit_code(header: Mapping[str, Any], unit: str) -> int:
+    """What a run comes to; says how to go on where replies are missing."""
+    states = header["figures"]["states"]
+    if states["failed"]:
+        say(f"error: {states['failed']} {unit} did not come. Run the same command again to ask for those")
+        return MACHINE_FAILED
+    return FINDINGS if any(states[state] for state in ("unreadable", "refused", "truncated")) else DONE
+
+
+def _plan(parsed: argparse.Namespace) -> tuple[Release, str, Plan]:
+    release = open_release(parsed.release, parsed.frozen)
+    protocol = _protocol(parsed, release)
+    module = PROTOCOLS[protocol]
+    _demand_used(parsed, protocol)
+    offline = offline_name(parsed.model, module.OFFLINE)
+    return release, protocol, module.plan(release, parsed, offline)
 
 
 def _protocol(parsed: argparse.Namespace, release: Release) -> str:
@@ -107,7 +141,7 @@ def _demand_used(parsed: argparse.Namespace, protocol: str) -> None:
     """Raises RequestError for an argument that this protocol does not read: it would change nothing unnoticed."""
     everyone = {name for module in PROTOCOLS.values() for name in module.ARGUMENTS}
     for name in sorted(everyone - set(PROTOCOLS[protocol].ARGUMENTS)):
-        if getattr(parsed, name) != parsed.default_of(name):
+        if getattr(parsed, name, parsed.default_of(name)) != parsed.default_of(name):
             option = f"--{name.replace('_', '-')}"
             raise RequestError(
                 f"{option} with the protocol {protocol}",
@@ -137,18 +171,3 @@ def _out(parsed: argparse.Namespace, release: Release, protocol: str, plan: Plan
     # A release that serves one protocol has no need of its name in the file's.
     only = sum(all(release.tables.get(table) for table in module.NEEDS) for module in PROTOCOLS.values()) == 1
     return parsed.out or default_out(parsed, release, "said", "" if only else protocol, parsed.model, *more)
-
-
-def _finish(parsed: argparse.Namespace, path: Path, header: dict[str, Any], unit: str) -> int:
-    states = header["figures"]["states"]
-    if parsed.json:
-        print_json({"result": str(path), **{key: header[key] for key in ("release", "run", "tables", "figures")}})
-    quiet = parsed.quiet or parsed.json
-    counted = ", ".join(f"{entry['count']:,} {name}" for name, entry in header["tables"].items())
-    say(f"{parsed.model} on {header['release']['name']}: {counted}", quiet=quiet)
-    say(f"  {', '.join(f'{state} {count:,}' for state, count in states.items())}", quiet=quiet)
-    say(f"wrote {path}", quiet=quiet)
-    if states["failed"]:
-        say(f"error: {states['failed']} {unit} did not come. Run the same command again to ask for those")
-        return MACHINE_FAILED
-    return FINDINGS if states["refused"] or states["truncated"] else DONE

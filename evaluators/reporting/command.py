@@ -1,43 +1,54 @@
-"""``python -m evaluators report``: one page about the runs of one release.
+"""``python -m evaluators report``: one page about the runs of one release, or of several benchmarks.
 
-    python -m evaluators report build/evaluations/heart@0.1.0/choice.*.json --out report.html
-    python -m evaluators report build/evaluations/fidelity@0.1.0/scores.*.json --out fidelity.html
+    python -m evaluators report build/evaluations/heart@1.0.0/choice.*.json --out report.html
+    python -m evaluators report build/evaluations/*/choice.*.json build/evaluations/*/scores.*.json --out report.html
+    python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out persturn.html
 
-Sections follow from what the results hold: choices, or scores of judged texts. Of choices, texts come from the release
-itself, verified, found by the name in the results or given with ``--release``.
+A chapter a release and kind of result (choices, scores of judged texts, calibrated judges of satisfaction), with the
+sections that the results hold something for. Results on one benchmark must be of the same content: figures of
+different content are not comparable. Texts of choices come from the release itself, verified, found by the name in the
+results or given with ``--release``.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from evaluators.memory.settings import SETTINGS
-from evaluators.protocols.bench import read_bench
-from evaluators.reporting.page import page, scored_page
-from evaluators.reporting.parts import Report
-from evaluators.reporting.scored import ScoredReport
-from evaluators.scoring.comparing import comparison
-from evaluators.scoring.ranking import names_of, ranked
-from evaluators.scoring.results import demand_release, names, read_result, read_results
-from evaluators.scoring.score_rows import read_scores
-from releases import open_release
+from evaluators.reporting.choice.chapter import choice_chapter
+from evaluators.reporting.page import page
+from evaluators.reporting.parts import Chapter
+from evaluators.reporting.satisfaction import satisfaction_chapter
+from evaluators.reporting.scored import scored_chapter
+from evaluators.scoring.results import Result, demand_same_content, read_result
 from schemas.command import DONE, print_json, say
+from schemas.errors import RequestError
 from schemas.release_names import FROZEN
 from schemas.rows import write_whole
 
-HELP = "make one self-contained HTML page of runs on the same release"
-EXAMPLE = "python -m evaluators report build/evaluations/heart@0.1.0/choice*.json --out report.html"
+HELP = "make one self-contained HTML page of runs"
+EXAMPLE = "python -m evaluators report build/evaluations/heart@1.0.0/choice*.json --out report.html"
+
+KINDS = ("choice", "scores", "satisfaction")
+
+Read = tuple[Path, Result]
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``report``."""
     made.add_argument(
-        "results", nargs="+", type=Path, metavar="RESULT", help="files that `choice` wrote, or files that `judge` wrote"
+        "results",
+        nargs="+",
+        type=Path,
+        metavar="RESULT",
+        help="files that `choice`, `open`, `judge` or `calibrate` wrote",
     )
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="the page")
-    made.add_argument("--release", metavar="NAME@X.Y.Z", help="the release (default: the one named in the results)")
+    made.add_argument(
+        "--release", metavar="NAME@X.Y.Z", help="the release of choices (default: the one named in the results)"
+    )
     made.add_argument(
         "--frozen", type=Path, default=FROZEN, metavar="DIR", help="frozen releases (default: releases/frozen)"
     )
@@ -45,34 +56,45 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
-    kinds = {read_result(path)["kind"] for path in parsed.results[:1]}
-    if kinds == {"scores"}:
-        return _scored(parsed)
-    results = read_results(parsed.results)
-    release = open_release(parsed.release or results[0]["release"]["name"], parsed.frozen)
-    demand_release(release, results[0])
-    results.sort(key=lambda result: (SETTINGS.index(result["run"]["setting"]), -result["figures"]["overall"]["rate"]))
-    report = Report(read_bench(release), results, names(results), comparison(results, parsed.seed))
-    text = page(report).encode()
+    groups = grouped(parsed.results)
+    chapters = [_chapter(parsed, kind, found) for (_, kind), found in groups.items()]
+    text = page(chapters).encode()
     write_whole(parsed.out, [text])
+    count = len(parsed.results)
     if parsed.json:
-        print_json({"report": str(parsed.out), "runs": len(results), "bytes": len(text)})
-    say(f"wrote {parsed.out}: {len(results)} runs, {len(text):,} bytes", quiet=parsed.quiet or parsed.json)
+        about = [
+            {"release": one.title, "about": one.about, "ranking": [asdict(rank) for rank in one.ranks]}
+            for one in chapters
+        ]
+        print_json({"report": str(parsed.out), "runs": count, "bytes": len(text), "chapters": about})
+    say(f"wrote {parsed.out}: {count} runs, {len(text):,} bytes", quiet=parsed.quiet or parsed.json)
     return DONE
 
 
-def _scored(parsed: argparse.Namespace) -> int:
-    """The page about results of scores."""
-    results = read_results(parsed.results, "scores")
-    called = names_of(results)
-    scores = {
-        name: read_scores(path, result) for name, path, result in zip(called, parsed.results, results, strict=True)
-    }
-    report = ScoredReport(results, called, ranked(scores, parsed.seed))
-    text = scored_page(report).encode()
-    write_whole(parsed.out, [text])
-    if parsed.json:
-        ranks = [asdict(one) for one in report.ranks]
-        print_json({"report": str(parsed.out), "runs": len(results), "bytes": len(text), "ranking": ranks})
-    say(f"wrote {parsed.out}: {len(results)} runs, {len(text):,} bytes", quiet=parsed.quiet or parsed.json)
-    return DONE
+def grouped(paths: Sequence[Path]) -> dict[tuple[str, str], list[Read]]:
+    """(benchmark, kind) -> its results, in the order given; choices first.
+
+    Raises RequestError for a result of another kind, and for two on one benchmark that are of different content.
+    """
+    found: dict[tuple[str, str], list[Read]] = {}
+    for path in dict.fromkeys(paths):
+        result = read_result(path)
+        if result["kind"] not in KINDS:
+            raise RequestError(
+                f"a result of `{result['kind']}`", path,
+                expected="one that `choice`, `open`, `judge` or `calibrate` wrote",
+                fix="Judge it first: python -m evaluators judge",
+            )  # fmt: skip
+        found.setdefault((result["release"]["name"].partition("@")[0], result["kind"]), []).append((path, result))
+    for benchmark in {name for name, _ in found}:
+        demand_same_content([one for (name, _), own in found.items() if name == benchmark for one in own])
+    return dict(sorted(found.items(), key=lambda item: KINDS.index(item[0][1])))
+
+
+def _chapter(parsed: argparse.Namespace, kind: str, found: Sequence[Read]) -> Chapter:
+    paths, results = [path for path, _ in found], [result for _, result in found]
+    if kind == "satisfaction":
+        return satisfaction_chapter(paths, results)
+    if kind == "scores":
+        return scored_chapter(paths, results, parsed.seed)
+    return choice_chapter(found, parsed.release, parsed.frozen, parsed.seed)

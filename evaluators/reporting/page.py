@@ -1,64 +1,52 @@
-"""The page: sections, style, script and data in one HTML file that needs nothing else.
+"""The page: chapters, style and script in one HTML file that needs nothing else.
 
 A content security policy in the page forbids it to load anything, so that a report that is passed on
-cannot call home. Without scripts everything but the question browser is there.
+cannot call home. Without scripts everything but the browsing of single items is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from evaluators.reporting import about, drill, plots, scored, sections
-from evaluators.reporting.opening import opening
-from evaluators.reporting.parts import Report
+from evaluators.reporting.parts import Chapter
 
 _HERE = Path(__file__).parent
 
 
-def page(report: Report) -> str:
-    """The whole page."""
-    parts = [
-        sections.results(report),
-        plots.by_model(report),
-        plots.by_character(report),
-        plots.by_stage(report),
-        plots.by_diamonds(report),
-        plots.agreement(report),
-        sections.comparisons(report),
-        sections.orders(report),
-        (_HERE / "questions.html").read_text("utf-8"),
-        about.characters(report),
-        about.audits(report),
-        about.measured(report),
-    ]
+def page(chapters: Sequence[Chapter]) -> str:
+    """The whole page; with several chapters an overview leads to each."""
+    prefixes = [""] if len(chapters) == 1 else [f"chapter-{number}-" for number in range(1, len(chapters) + 1)]
+    titles = list(dict.fromkeys(chapter.title for chapter in chapters))
     filled = {
-        "title": escape(f"{report.bench.release.name}: evaluation"),
+        "title": escape(f"{', '.join(titles)}: evaluation"),
         "style": (_HERE / "page.css").read_text("utf-8"),
-        "head": opening(report),
-        "body": "\n".join(part for part in parts if part),
-        "data": drill.encoded(drill.data(report.bench, report.results, report.names)),
+        "overview": "" if len(chapters) == 1 else _overview(chapters, prefixes),
+        "chapters": "\n".join(_chapter(*one) for one in zip(chapters, prefixes, strict=True)),
         "script": (_HERE / "page.js").read_text("utf-8"),
     }
-    return _filled(filled)
-
-
-def scored_page(report: scored.ScoredReport) -> str:
-    """The whole page about judged texts."""
-    release = report.results[0]["release"]["name"]
-    return _filled(
-        {
-            "title": escape(f"{release}: evaluation"),
-            "style": (_HERE / "page.css").read_text("utf-8"),
-            "head": scored.head(report),
-            "body": "\n".join(part for part in scored.sections(report) if part),
-            "data": "",
-            "script": (_HERE / "page.js").read_text("utf-8"),
-        }
-    )
-
-
-def _filled(filled: Mapping[str, str]) -> str:
     pieces = (_HERE / "page.html").read_text("utf-8").split("{{")
     return pieces[0] + "".join(filled[name] + rest for name, rest in (piece.split("}}", 1) for piece in pieces[1:]))
+
+
+def _overview(chapters: Sequence[Chapter], prefixes: Sequence[str]) -> str:
+    """What the page holds, a line a chapter."""
+    lines = "".join(
+        f'<li><a href="#{prefix}top">{escape(chapter.title)}</a> <span>{escape(chapter.about)}</span></li>'
+        for chapter, prefix in zip(chapters, prefixes, strict=True)
+    )
+    return f'<nav class="overview" aria-label="Chapters"><ol>{lines}</ol></nav>'
+
+
+def _chapter(chapter: Chapter, prefix: str) -> str:
+    shown = [section for section in chapter.sections if section]
+    links = "".join(f'<li><a href="#{prefix}{one.name}">{escape(one.title)}</a></li>' for one in shown)
+    head = re.sub('href="#', f'href="#{prefix}', chapter.head)
+    body = "\n".join(section.html(prefix) for section in shown)
+    return (
+        f'<article id="{prefix}top"><header><p class="eyebrow">{escape(chapter.about.capitalize())}</p>'
+        f"<h1>{escape(chapter.title)}</h1>{head}"
+        f'<nav aria-label="Sections of {escape(chapter.title)}"><ol>{links}</ol></nav></header>\n{body}</article>'
+    )

@@ -1,4 +1,4 @@
-"""The report of judged texts: figures with their intervals and meaning, judges with their examination, ranks with ties.
+"""The chapter of judged texts: figures with interval and meaning, judges with their examination, ranks with ties.
 
     python -m evaluators report build/evaluations/fidelity@0.1.0/scores.*.json --out report.html
 
@@ -15,10 +15,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from evaluators.reporting.parts import section, table
-from evaluators.reporting.told import over_told
+from evaluators.reporting.lines import over_told
+from evaluators.reporting.parts import Chapter, Section, table
+from evaluators.reporting.ranking import ranking
 from evaluators.scoring.metrics import STATES
-from evaluators.scoring.ranking import Ranked
+from evaluators.scoring.ranking import Ranked, names_of, ranked
+from evaluators.scoring.score_rows import read_scores
 
 _MEANINGS = Path(__file__).with_name("meanings.toml")
 _AGREEMENT = ("exact", "within_one", "kappa", "spearman", "bias", "not_applicable")
@@ -40,6 +42,14 @@ class ScoredReport:
                 yield name, one
 
 
+def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], seed: int) -> Chapter:
+    """The chapter of results of ``judge`` on one content."""
+    names = names_of(results)
+    scores = {name: read_scores(path, one) for name, path, one in zip(names, paths, results, strict=True)}
+    report = ScoredReport(results, names, ranked(scores, seed))
+    return Chapter(results[0]["release"]["name"], "judged texts", head(report), sections(report), report.ranks)
+
+
 def head(report: ScoredReport) -> str:
     """The page's head: what was judged, by whom, and what stands first."""
     release = report.results[0]["release"]
@@ -54,7 +64,7 @@ def head(report: ScoredReport) -> str:
     verdict = "Nothing to rank." if not best else _verdict(report, best)
     caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
     return (
-        f'<p class="eyebrow">Judged texts</p><h1>{escape(release["name"])}</h1><p class="verdict">{verdict}</p>'
+        f'<p class="verdict">{verdict}</p>'
         f"<p>Texts were split into the units that the rubrics name; each was judged by {escape(', '.join(judges))}. "
         "Each interval says whom it speaks of: those very personas asked again, or others like them.</p>"
         f'{caution}<p class="digest">content <code>{release["content_digest"][:16]}</code></p>'
@@ -67,11 +77,11 @@ def _verdict(report: ScoredReport, best: Sequence[Ranked]) -> str:
     return f"{names} {tied}, by {escape(best[0].metric)} ({best[0].value:.3f})."
 
 
-def sections(report: ScoredReport) -> list[str]:
+def sections(report: ScoredReport) -> list[Section]:
     """All sections that the results have something for, in order."""
     return [
         figures(report),
-        ranking(report),
+        ranking(report.ranks, "Whole clusters of the rubric are drawn anew."),
         groups(report),
         examination(report),
         judges(report),
@@ -80,7 +90,7 @@ def sections(report: ScoredReport) -> list[str]:
     ]
 
 
-def figures(report: ScoredReport) -> str:
+def figures(report: ScoredReport) -> Section:
     """Each figure with its intervals, what it means, and what would change it."""
     meanings = tomllib.loads(_MEANINGS.read_text("utf-8"))
     rows = []
@@ -100,24 +110,10 @@ def figures(report: ScoredReport) -> str:
                 ]
             )
     lead = "What was measured, how sure it is, what it means, and what would change it."
-    return section("scores", "Scores", table(["Figure", "Value", "95 %", "Means", "Changes with"], rows, 9), lead)
+    return Section("scores", "Scores", table(["Figure", "Value", "95 %", "Means", "Changes with"], rows, 9), lead)
 
 
-def ranking(report: ScoredReport) -> str:
-    """All runs, best first; runs whose difference is not told from nothing share a rank."""
-    rows = [
-        [escape(one.name), f"{one.rank}", escape(one.metric), f"{one.value:.3f}", escape(", ".join(one.tied))]
-        for one in report.ranks
-    ]
-    note = (
-        '<p class="note">Two runs are told apart where the 95 % interval of their paired difference, whole clusters '
-        "drawn anew, leaves out 0. A rank is one more than the number of runs that are told to be better.</p>"
-    )
-    body = table(["Run", "Rank", "By", "Value", "Not told from"], rows, 9) + note if len(rows) > 1 else ""
-    return section("ranking", "Ranking", body)
-
-
-def groups(report: ScoredReport) -> str:
+def groups(report: ScoredReport) -> Section:
     """Figures by group: dimension, level, task, or whatever the rubric names."""
     body = ""
     for name, one in report.judged():
@@ -126,10 +122,10 @@ def groups(report: ScoredReport) -> str:
             rows = [[escape(key), *(_value(own[metric]) for metric in metrics)] for key, own in by.items()]
             told = f"{escape(name)}, {escape(one['judge'])}: by {escape(group.replace('_', ' '))}"
             body += f"<details><summary>{told}</summary>{table([group, *metrics], rows)}</details>"
-    return section("groups", "By group", body)
+    return Section("groups", "By group", body)
 
 
-def examination(report: ScoredReport) -> str:
+def examination(report: ScoredReport) -> Section:
     """Each judge against what was planted."""
     rows = [
         [f"{escape(one['judge'])} <small>{escape(one['metric'])}, {escape(name)}</small>", *_agreed(one)]
@@ -137,10 +133,10 @@ def examination(report: ScoredReport) -> str:
         for one in result["figures"]["examined"]
     ]
     lead = "The judges on texts whose quality was planted: how far a figure above can be trusted to be the text's."
-    return section("examination", "Judges examined", table(["Judge", *_HEADS], rows) if rows else "", lead)
+    return Section("examination", "Judges examined", table(["Judge", *_HEADS], rows) if rows else "", lead)
 
 
-def judges(report: ScoredReport) -> str:
+def judges(report: ScoredReport) -> Section:
     """How judges agree, and what each contributes."""
     rows, left = [], []
     for name, result in zip(report.names, report.results, strict=True):
@@ -152,10 +148,10 @@ def judges(report: ScoredReport) -> str:
             told = ", ".join(f"{metric} {_value(figure)}" for metric, figure in _metrics(one).items())
             left.append([f"{who} <small>{escape(one['metric'])}, {escape(name)}</small>", told])
     body = table(["Judges", *_HEADS], rows) if rows else ""
-    return section("judges", "Judges compared", body + (table(["Judged by", "Figures"], left, 9) if left else ""))
+    return Section("judges", "Judges compared", body + (table(["Judged by", "Figures"], left, 9) if left else ""))
 
 
-def counted(report: ScoredReport) -> str:
+def counted(report: ScoredReport) -> Section:
     """How many items are in each state, and what judging used."""
     rows = []
     for name, result in zip(report.names, report.results, strict=True):
@@ -174,10 +170,10 @@ def counted(report: ScoredReport) -> str:
             )
     names = [state.replace("_", " ") for state in STATES]
     lead = "What has no score is counted here and stands for no number anywhere."
-    return section("counts", "Counts and cost", table(["Run", "Items", *names, "Tokens in / out", "Cost"], rows), lead)
+    return Section("counts", "Counts and cost", table(["Run", "Items", *names, "Tokens in / out", "Cost"], rows), lead)
 
 
-def measured(report: ScoredReport) -> str:
+def measured(report: ScoredReport) -> Section:
     """Which rubrics, which run, which tables."""
     rows = [
         [
@@ -188,7 +184,7 @@ def measured(report: ScoredReport) -> str:
         ]
         for name, result in zip(report.names, report.results, strict=True)
     ]
-    return section("measured", "What was measured", table(["Run", "Model that answered", "Rubrics", "Judged"], rows, 9))
+    return Section("measured", "What was measured", table(["Run", "Model that answered", "Rubrics", "Judged"], rows, 9))
 
 
 def _metrics(one: Mapping[str, Any]) -> Mapping[str, Any]:

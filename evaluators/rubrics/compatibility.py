@@ -8,8 +8,12 @@ ask for JSON and are read by ``verdicts``, more strictly than either.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from evaluators.rubrics.verdicts import Verdict
+from evaluators.rubrics.loading import Rubric
+from evaluators.rubrics.verdicts import Verdict, read_reply
+from models.request import Reply
+from schemas.errors import RequestError
 
 NO_CONTENT, REFUSED, UNREAD = 9, 99, 999
 
@@ -23,6 +27,21 @@ def released_score(reply: str) -> int:
             return NO_CONTENT
         return int(reply) if int(reply) in (1, 2, 3, 4, 5, NO_CONTENT) else UNREAD
     return next((digit for digit in (1, 2, 3, 4, 5, NO_CONTENT) if str(digit) in reply), UNREAD)
+
+
+def read_released(rubric: Rubric, reply: Reply, fields: Mapping[str, str]) -> dict[str, Verdict]:
+    """Score -> verdict of a reply as the released code would have read its text; it goes by digits, whatever the form.
+
+    Raises RequestError for a rubric on another scale than 1 to 5.
+    """
+    if rubric.scale.values != (1.0, 2.0, 3.0, 4.0, 5.0) or len(rubric.parts) != 1:
+        raise RequestError(
+            "--released-parsing for this rubric", rubric.path, expected="one score from 1 to 5", fix="Leave it out"
+        )
+    if reply.status == "failed":
+        return read_reply(rubric, reply, fields)
+    text = reply.text.strip() or (str(reply.answer[rubric.parts[0].name]) if reply.status == "answered" else "")
+    return {rubric.parts[0].name: verdict_of(released_score(text))}
 
 
 def stand_alone(reply: str) -> int:

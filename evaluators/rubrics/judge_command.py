@@ -1,6 +1,6 @@
 """``python -m evaluators judge``: rows of what was said are judged by rubrics, and scores are written as rows.
 
-    python -m evaluators judge build/evaluations/fidelity@0.1.0/said.NAME.json --judge NAME OTHER --max-cost 10
+    python -m evaluators judge build/evaluations/fidelity@0.1.0/said.NAME.json --judge NAME OTHER
     python -m evaluators judge RESULT --judge offline:noisy
     python -m evaluators judge RESULT --judge NAME --rubric my/rubric.toml --dry-run
 
@@ -20,11 +20,13 @@ from typing import Any
 
 import polars as pl
 
-from evaluators.rubrics.judging import judged
+from evaluators.rubrics.compatibility import read_released
+from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
 from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
-from evaluators.rubrics.verdicts import Verdict
-from evaluators.running import asking, evaluations, offline_name, run_chains, slug
+from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
+from evaluators.rubrics.verdicts import Verdict, read_reply
+from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
 from evaluators.scoring.dialogue_items import read_items
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
@@ -39,9 +41,14 @@ from schemas.randomness import rng_for
 from schemas.version import package_version
 
 HELP = "judge what a model said by rubrics, and write scores as rows"
-EXAMPLE = "python -m evaluators judge build/evaluations/fidelity@0.1.0/said.offline-slipping.json --judge offline:noisy"
+EXAMPLE = "python -m evaluators judge said.offline-slipping.json --judge offline:noisy"
 
-_UNSAID: Mapping[str, State] = {"refused": "refused", "failed": "failed", "truncated": "unscored"}
+_UNSAID: Mapping[str, State] = {
+    "refused": "refused",
+    "failed": "failed",
+    "truncated": "unscored",
+    "unreadable": "unscored",
+}
 
 Found = tuple[dict[str, Verdict], tuple[Reply, ...]]
 
@@ -59,10 +66,26 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--rubric", type=Path, nargs="+", metavar="FILE", help="rubrics (default: those of the benchmark)"
     )
+    add_ratings_argument(made)
+    made.add_argument(
+        "--released-parsing",
+        action="store_true",
+        help="read replies as the released judge of persona fidelity did, to compare with its scores",
+    )
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
     made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
     add_asking_arguments(made.add_argument_group("asking"))
+
+
+def add_ratings_argument(made: argparse.ArgumentParser) -> None:
+    """``--ratings``."""
+    made.add_argument(
+        "--ratings",
+        type=Path,
+        metavar="FILE",
+        help="people's ratings, one more judge: CSV with item, metric, rater, score",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -74,9 +97,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise RequestError(
             f"a result of `{header['kind']}`", parsed.said, expected="one that `run` wrote", fix="Name another file"
         )
-    rubrics = [read_rubric(path) for path in parsed.rubric or ()] or rubrics_of(
-        header["release"]["name"].partition("@")[0]
-    )
+    rubrics = _rubrics(parsed, header)
     tables = {rubric.id: _table(parsed, header, rubric) for rubric in rubrics}
     if parsed.dry_run:
         return _plan(parsed, judges, offline, rubrics, tables)
@@ -88,7 +109,21 @@ def run(parsed: argparse.Namespace) -> int:
             starts = _chains(said, rubric, offline[judge], parsed, header)
             found = run_chains(starts, settings, offline=offline[judge] is not None)
             rows += _rows(said, rubric, judge, found, settings)
+    if parsed.ratings:
+        rows += people_rows(read_ratings(parsed.ratings, rubrics), rows, parsed.ratings)
+        judges.append(PEOPLE)
     return _write(parsed, header, judges, rubrics, rows, tables)
+
+
+def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubric]:
+    """The rubrics that are named, or those of the benchmark for this protocol. Raises RequestError for none."""
+    if parsed.rubric:
+        return [read_rubric(path) for path in parsed.rubric]
+    benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
+    found = [one for one in rubrics_of(benchmark) if one.protocol in (None, protocol)]
+    if not found:
+        raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
+    return found
 
 
 def _table(parsed: argparse.Namespace, header: Mapping[str, Any], rubric: Rubric) -> Said:
@@ -117,20 +152,26 @@ def _chains(
             f"offline:{offline} without planted quality", parsed.said, expected="what an offline subject wrote",
             fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
-    return [functools.partial(_judged, rubric, f"{name}/{row['item']}", row, offline, parsed.seed) for row in rows]
+    read = read_released if parsed.released_parsing else read_reply
+    return [
+        functools.partial(_judged, rubric, f"{name}/{row['item']}", row, (offline, parsed.seed), read) for row in rows
+    ]
 
 
-def _judged(rubric: Rubric, name: str, row: Mapping[str, Any], offline: str | None, seed: int) -> Chain[Found]:
+def _judged(
+    rubric: Rubric, name: str, row: Mapping[str, Any], without: tuple[str | None, int], read: Reader
+) -> Chain[Found]:
+    offline, seed = without
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
     known = {part.name: planted_in(row, part.name) for part in rubric.parts}
-    about = row.get("quality"), row.get("memory_mean")
-    planted = {name: Planted(value, *about) for name, (state, value) in known.items() if state is not None}
+    more = row.get("quality"), row.get("memory_mean")
+    planted = {name: Planted(value, *more) for name, (state, value) in known.items() if state is not None}
 
     def compose(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
         chance = rng_for(seed, "evaluators", f"judge.{offline or 'estimate'}", name)
         return offline_answer(offline or "constant", rubric, fields, planted, chance)
 
-    return (yield from judged(rubric, name, fields, compose))
+    return (yield from judged(rubric, name, fields, compose, read))
 
 
 def _rows(
@@ -143,7 +184,7 @@ def _rows(
         state = _UNSAID.get(row["state"])
         nothing = {part.name: Verdict(state, reason=row["reason"]) for part in rubric.parts} if state else {}
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
-        used = _used(replies, judge, settings)
+        spent = used([reply.usage for reply in replies], judge, settings)
         for place, (part, verdict) in enumerate(verdicts.items()):
             planted_state, planted = planted_in(row, part)
             made.append(
@@ -158,21 +199,11 @@ def _rows(
                     "planted": planted,
                     "planted_state": planted_state,
                     # One call gives all scores of a rubric: its tokens stand with the first.
-                    **(used if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
+                    **(spent if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
                     "groups": {name: row[name] for name in table.groups},
                 }
             )
     return made
-
-
-def _used(replies: Sequence[Reply], judge: str, settings: BackendSettings) -> dict[str, Any]:
-    usages = [reply.usage for reply in replies]
-    tokens = sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in usages)
-    costs = [0.0 if settings.name == "offline" else settings.prices.cost(judge, one, settings.batch) for one in usages]
-    known = None if None in costs else sum(cost for cost in costs if cost is not None)
-    if judge.startswith("offline:"):
-        known = 0.0
-    return {"input_tokens": tokens, "output_tokens": sum(one.output_tokens for one in usages), "cost": known}
 
 
 def _plan(
@@ -219,6 +250,7 @@ def _write(
         "run": {
             **header["run"],
             "judges": list(judges),
+            "parsing": "released" if parsed.released_parsing else "strict",
             "judged": {"limit": parsed.limit, "seed": parsed.seed},
             "shown": {metric.name: list(rubric.fields) for rubric in rubrics for metric in rubric.metrics},
         },
@@ -234,7 +266,7 @@ def _write(
     else:
         _say_figures(written, parsed.quiet)
     say(f"wrote {path}", quiet=parsed.quiet or parsed.json)
-    states = {one["judge"]: one["states"] for one in written["figures"]["judged"]}
+    states = {one["judge"]: one["states"] for one in written["figures"]["judged"] if one["judge"] != PEOPLE}
     if any(one["failed"] for one in states.values()):
         say("error: some items have no reply. Run the same command again to ask for those")
         return MACHINE_FAILED
@@ -245,6 +277,7 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
     name = parsed.said.name.removesuffix(".json").removeprefix("said.")
     more = [
         *(path.stem for path in parsed.rubric or ()),
+        "released-parsing" if parsed.released_parsing else "",
         f"limit{parsed.limit}" if parsed.limit else "",
         f"seed{parsed.seed}" if parsed.seed != DEFAULT_SEED else "",
     ]
@@ -255,7 +288,7 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
 
 def _say_figures(header: Mapping[str, Any], quiet: bool) -> None:
     """The figures of each judge for people."""
-    from evaluators.reporting.told import score_lines
+    from evaluators.reporting.lines import score_lines
 
     for line in score_lines(header):
         say(line, quiet=quiet)

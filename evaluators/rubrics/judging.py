@@ -21,6 +21,7 @@ _PROMPT = Path(__file__).parent / "judge.md"
 
 Fields = Mapping[str, str]
 Compose = Callable[[Rubric, Fields], dict[str, Any]]
+Reader = Callable[[Rubric, Reply, Fields], dict[str, Verdict]]
 
 
 def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[], Any], sample: int = 0) -> Request:
@@ -69,16 +70,18 @@ def evidence_name(part: Part) -> str:
 
 
 def judged(
-    rubric: Rubric, name: str, fields: Fields, compose: Compose
+    rubric: Rubric, name: str, fields: Fields, compose: Compose, read: Reader = read_reply
 ) -> Chain[tuple[dict[str, Verdict], tuple[Reply, ...]]]:
-    """A chain that has one item judged: score -> verdict, and the replies. A pair is asked in both orders."""
+    """A chain that has one item judged: score -> verdict, and the replies. A pair is asked in both orders.
+
+    ``read`` makes verdicts of a reply."""
     reply = yield judge_request(rubric, name, fields, lambda: compose(rubric, fields))
-    verdicts = read_reply(rubric, reply, fields)
+    verdicts = read(rubric, reply, fields)
     if rubric.unit != "pair":
         return verdicts, (reply,)
     turned = {**fields, "first": fields["second"], "second": fields["first"]}
     other = yield judge_request(rubric, f"{name}/turned", turned, lambda: compose(rubric, turned))
-    back = read_reply(rubric, other, turned)
+    back = read(rubric, other, turned)
     return {part: both_orders(verdicts[part], back[part]) for part in verdicts}, (reply, other)
 
 

@@ -13,7 +13,7 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ _TOP = {
     "id": str,
     "version": int,
     "unit": str,
+    "protocol": str,
     "instructions": str,
     "max_tokens": int,
     "evidence": str,
@@ -36,6 +37,7 @@ _TOP = {
     "scores": list,
     "terms": str,
     "words": dict,
+    "composites": list,
     "aggregation": dict,
 }
 _REQUIRED = ("id", "version", "unit", "instructions", "scale", "sees")
@@ -44,6 +46,7 @@ _NA = {"when": str, "aliases": list}
 _SEES = {"field": str, "heading": str}
 _SCORE = {"name": str, "asks": str, "levels": dict, "aliases": list, "not_applicable": str}
 _WORDS = {"gold": str, "answer": str}
+_COMPOSITE = {"name": str, "of": list, "over": int}
 _AGGREGATION = {
     "method": str,
     "within": list,
@@ -59,7 +62,7 @@ VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 """A field of the item in the words of a rubric."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_MEND = "Correct the rubric"
+_CORRECT = "Correct the rubric"
 _ROOM = 512
 
 
@@ -77,11 +80,13 @@ class Part:
 @dataclass(frozen=True)
 class Rubric:
     """A rubric file. ``sees`` are the fields that reach the judge, with their headings; ``evidence`` names the one that
-    a quotation must occur in; ``words`` the fields that the offline judge ``words`` compares."""
+    a quotation must occur in; ``words`` the fields that the offline judge ``words`` compares. ``protocol`` names the
+    protocol whose answers it judges, None for any; ``composites`` are metrics made of several scores of an item."""
 
     id: str
     version: int
     unit: UnitName
+    protocol: str | None
     instructions: str
     scale: Scale
     parts: tuple[Part, ...]
@@ -90,6 +95,7 @@ class Rubric:
     na_aliases: tuple[str, ...]
     words: Mapping[str, str] | None
     aggregation: Aggregation
+    composites: tuple[tuple[str, tuple[str, ...], float], ...]
     max_tokens: int
     path: Path
     digest: str
@@ -109,9 +115,9 @@ class Rubric:
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """What its scores are, for the header of score rows."""
-        return tuple(
-            Metric(part.name, self.unit, self.scale, self.aggregation, self.name, self.digest) for part in self.parts
-        )
+        kinds = {part.name: self.aggregation for part in self.parts}
+        kinds |= {name: replace(self.aggregation, of=of, over=over) for name, of, over in self.composites}
+        return tuple(Metric(name, self.unit, self.scale, how, self.name, self.digest) for name, how in kinds.items())
 
 
 def rubrics_of(benchmark: str) -> list[Rubric]:
@@ -132,7 +138,7 @@ def read_rubric(path: Path) -> Rubric:
     _check(text, _TOP, path, "")
     for name in _REQUIRED:
         if name not in text:
-            raise RequestError("missing key", path, field=name, fix=_MEND)
+            raise RequestError("missing key", path, field=name, fix=_CORRECT)
     if text["unit"] not in UNITS:
         raise unknown("unit", text["unit"], UNITS, f"{path}, unit")
     scale = _scale(text["scale"], path)
@@ -141,7 +147,7 @@ def read_rubric(path: Path) -> Rubric:
     asked = scores_of(text["terms"], path) if "terms" in text else text.get("scores", [])
     parts = tuple(_part(value, scale, text, path, f"scores[{n}].") for n, value in enumerate(asked))
     if not parts or len({part.name for part in parts}) < len(parts):
-        raise RequestError("scores", path, field="scores", expected="one or more, with different names", fix=_MEND)
+        raise RequestError("scores", path, field="scores", expected="one or more, with different names", fix=_CORRECT)
     sees = tuple(_seen(value, path, f"sees[{n}].") for n, value in enumerate(text["sees"]))
     evidence = text.get("evidence")
     if evidence is not None and evidence not in dict(sees):
@@ -152,6 +158,7 @@ def read_rubric(path: Path) -> Rubric:
         id=text["id"],
         version=text["version"],
         unit=text["unit"],
+        protocol=text.get("protocol"),
         instructions=text["instructions"].strip(),
         scale=scale,
         parts=parts,
@@ -160,6 +167,9 @@ def read_rubric(path: Path) -> Rubric:
         na_aliases=tuple(na.get("aliases", ())),
         words=text.get("words"),
         aggregation=_aggregation(text.get("aggregation", {}), path),
+        composites=tuple(
+            _composite(value, parts, path, f"composites[{n}].") for n, value in enumerate(text.get("composites", ()))
+        ),
         max_tokens=text.get("max_tokens", _ROOM),
         path=path,
         digest=digest_of(path.read_bytes(), text.get("terms")),
@@ -174,7 +184,7 @@ def _toml(path: Path) -> dict[str, Any]:
     except IsADirectoryError:
         raise RequestError("a folder instead of a rubric", path, fix="Name a TOML file in it") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), fix=_MEND) from None
+        raise RequestError("malformed TOML", path, expected=str(error), fix=_CORRECT) from None
 
 
 def _check(
@@ -182,18 +192,18 @@ def _check(
 ) -> None:
     """Raise for what is no table, an unknown or missing key, and a value of another type."""
     if not isinstance(value, dict):
-        raise RequestError("malformed rubric", path, field=above.rstrip("."), expected="a table", fix=_MEND)
+        raise RequestError("malformed rubric", path, field=above.rstrip("."), expected="a table", fix=_CORRECT)
     for name, one in value.items():
         if name not in kinds:
             raise unknown("key", name, kinds, f"{path}, {above}{name}")
         if not isinstance(one, kinds[name]) or isinstance(one, bool):
             expected = {str: "a text", int: "a whole number", dict: "a table", list: "a list"}[kinds[name]]
-            raise RequestError("malformed rubric", path, field=f"{above}{name}", expected=expected, fix=_MEND)
+            raise RequestError("malformed rubric", path, field=f"{above}{name}", expected=expected, fix=_CORRECT)
         if isinstance(one, str) and not one.strip():
-            raise RequestError("empty text", path, field=f"{above}{name}", fix=_MEND)
+            raise RequestError("empty text", path, field=f"{above}{name}", fix=_CORRECT)
     for name in required:
         if name not in value:
-            raise RequestError("missing key", path, field=f"{above}{name}", fix=_MEND)
+            raise RequestError("missing key", path, field=f"{above}{name}", fix=_CORRECT)
 
 
 def _scale(value: Any, path: Path) -> Scale:
@@ -203,10 +213,10 @@ def _scale(value: Any, path: Path) -> Scale:
     labels = tuple(value.get("labels", ()))
     if value["kind"] == "labels" and (len(set(labels)) < 2 or not all(isinstance(one, str) for one in labels)):
         raise RequestError(
-            "labels", path, field="scale.labels", expected="two or more different texts, worst first", fix=_MEND
+            "labels", path, field="scale.labels", expected="two or more different texts, worst first", fix=_CORRECT
         )
     if value["kind"] == "integers" and not value.get("least", 1) < value.get("most", 0):
-        raise RequestError("scale", path, field="scale.most", expected="least below most", fix=_MEND)
+        raise RequestError("scale", path, field="scale.most", expected="least below most", fix=_CORRECT)
     return Scale(value["kind"], value.get("least", 0), value.get("most", 1), labels)
 
 
@@ -215,7 +225,7 @@ def _part(value: Any, scale: Scale, text: Mapping[str, Any], path: Path, above: 
     if not _NAME.fullmatch(value["name"]):
         raise RequestError(
             f"malformed name {value['name']!r}", path, field=f"{above}name",
-            expected="lower-case letters, digits, _", fix=_MEND,
+            expected="lower-case letters, digits, _", fix=_CORRECT,
         )  # fmt: skip
     levels = {**text["scale"].get("levels", {}), **value.get("levels", {})}
     if scale.kind in ("integers", "labels"):
@@ -227,7 +237,7 @@ def _part(value: Any, scale: Scale, text: Mapping[str, Any], path: Path, above: 
         if missing:
             raise RequestError(
                 "level without words", path, field=f"{above}levels.{missing[0]}",
-                expected="a text for every level", fix=_MEND,
+                expected="a text for every level", fix=_CORRECT,
             )  # fmt: skip
     na = value.get("not_applicable", text.get("not_applicable", {}).get("when"))
     return Part(value["name"], value["asks"], levels, tuple(value.get("aliases", ())), na)
@@ -236,6 +246,17 @@ def _part(value: Any, scale: Scale, text: Mapping[str, Any], path: Path, above: 
 def _seen(value: Any, path: Path, above: str) -> tuple[str, str]:
     _check(value, _SEES, path, above, required=_SEES)
     return value["field"], value["heading"]
+
+
+def _composite(value: Any, parts: Sequence[Part], path: Path, above: str) -> tuple[str, tuple[str, ...], float]:
+    _check(value, _COMPOSITE, path, above, required=("name", "of"))
+    names = [part.name for part in parts]
+    for name in value["of"]:
+        if name not in names:
+            raise unknown("score", str(name), names, f"{path}, {above}of")
+    if value["name"] in names:
+        raise RequestError("name of a score", path, field=f"{above}name", expected="one of its own", fix=_CORRECT)
+    return value["name"], tuple(value["of"]), float(value.get("over", 1))
 
 
 def _aggregation(value: Any, path: Path) -> Aggregation:
@@ -247,10 +268,12 @@ def _aggregation(value: Any, path: Path) -> Aggregation:
     if made.method == "atomic" and (len(made.within) != 2 or not made.sets or made.target is None):
         raise RequestError(
             "aggregation", path, field="aggregation",
-            expected="within (response and run), sets and target, as the method `atomic` wants", fix=_MEND,
+            expected="within (response and run), sets and target, as the method `atomic` wants", fix=_CORRECT,
         )  # fmt: skip
     if len(made.only) not in (0, 2) or not all(isinstance(one, str) for one in made.only):
-        raise RequestError("aggregation", path, field="aggregation.only", expected="a group and its value", fix=_MEND)
+        raise RequestError(
+            "aggregation", path, field="aggregation.only", expected="a group and its value", fix=_CORRECT
+        )
     if not all(type(one) is int and one > 0 for one in made.segments) or list(made.segments) != sorted(made.segments):
-        raise RequestError("aggregation", path, field="aggregation.segments", expected="places in order", fix=_MEND)
+        raise RequestError("aggregation", path, field="aggregation.segments", expected="places in order", fix=_CORRECT)
     return made

@@ -37,7 +37,7 @@ def read_reply(rubric: Rubric, reply: Reply, fields: Mapping[str, str]) -> dict[
     """Score -> verdict of a judge's reply on an item with these fields."""
     if reply.status in ("answered", "unparsable", "invalid"):
         return read_answer(rubric, reply.answer if reply.status == "answered" else reply.text, fields)
-    state: State = {"refused": "refused", "failed": "failed"}.get(reply.status, "unscored")  # type: ignore[assignment]
+    state: State = "failed" if reply.status == "failed" else "unscored"
     reason = f"{reply.status}: {reply.reason}" if reply.reason else reply.status
     return {part.name: Verdict(state, reason=reason) for part in rubric.parts}
 
@@ -74,7 +74,7 @@ def _verdict(rubric: Rubric, part: Part, answer: Mapping[str, Any], fields: Mapp
         return Verdict("not_applicable")
     value = _value(rubric, said)
     if value is None:
-        return Verdict("unscored", reason=f"{part.name} {said!r:.{_SHOWN}}: expected {rubric.scale.told()}")
+        return Verdict("unscored", reason=f"{part.name} {said!r:.{_SHOWN}}: expected {rubric.scale.in_words()}")
     if rubric.evidence is None:
         return Verdict("scored", value)
     quoted = answer.get(f"{part.name}_evidence")

@@ -74,7 +74,7 @@ def run(parsed: argparse.Namespace) -> int:
     baselines = {} if parsed.no_baselines else baseline_predictions(known, raters)
     judged = [evaluated(entry, raters, choices) for entry in found]
     figures = _figures(judged, baselines, raters, choices, parsed.base)
-    inputs = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in parsed.scores}
+    inputs = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(parsed.scores)}
     document = {**head(release, KIND, _about(parsed, found, results)), "inputs": inputs, "figures": figures}
     path = parsed.out or default_out(parsed, release, KIND, parsed.calibration, _seeded(parsed))
     write_result(path, document)
@@ -115,7 +115,7 @@ def _figures(
 
 def _about(parsed: argparse.Namespace, found: Sequence[Entry], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "model": ", ".join(dict.fromkeys(str(result["run"]["model"]) for result in results)),
+        "model": ", ".join(sorted({str(result["run"]["model"]) for result in results})),
         "served_by": sorted({name for result in results for name in result["run"]["served_by"]}),
         "judges": sorted({entry.judge for entry in found}),
         "calibration": parsed.calibration,

@@ -2,7 +2,7 @@
 
     python -m evaluators compare result-a.json result-b.json
 
-Differences are paired by question id, on the questions both runs asked. Each interval says whom it speaks of:
+Differences are paired by question id; runs of different questions are refused. Each interval says whom it speaks of:
 these characters in other scenarios, characters like these, or both. McNemar's exact test counts questions as
 independent; the test beside it turns the signs of whole characters. Agreement counts the same choice, right or
 wrong (HEART-BENCH appendix E). Rank correlations between settings are over the models
@@ -18,7 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from evaluators.protocols.choice import told
+from evaluators.reporting.choice.lines import share_line
 from evaluators.scoring.agreement import same_choice, spearman
 from evaluators.scoring.figures import Item
 from evaluators.scoring.results import Result, names, read_results
@@ -44,12 +44,12 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print_json(document)
     else:
-        _tell(document, parsed.quiet)
+        _print(document, parsed.quiet)
     return DONE
 
 
 def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
-    """Everything that results say of one another. Raises RequestError for two without a common question."""
+    """Everything that results of the same questions say of one another."""
     called = names(results)
     runs = [
         {"name": name, "model": result["run"]["model"], "setting": result["run"]["setting"], **result["figures"]}
@@ -59,7 +59,7 @@ def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
         "release": results[0]["release"],
         "runs": [{key: one[key] for key in ("name", "model", "setting", "questions", "overall")} for one in runs],
         "pairs": [
-            {"first": called[one], "second": called[two], **_pair(results[one], results[two], called[two], seed)}
+            {"first": called[one], "second": called[two], **_pair(results[one], results[two], seed)}
             for one, two in combinations(range(len(results)), 2)
         ],
         "floors": [_floor(result, name, seed) for name, result in zip(called, results, strict=True)],
@@ -86,14 +86,10 @@ def between_settings(results: Sequence[Result]) -> list[dict[str, Any]]:
     return made
 
 
-def _pair(one: Result, two: Result, name: str, seed: int) -> dict[str, Any]:
-    first = {item["question_id"]: item for item in one["items"]}
-    second = {item["question_id"]: item for item in two["items"]}
-    both = [key for key in first if key in second]
-    if not both:
-        raise RequestError("no common question", name, fix="Compare runs with the same --limit and --seed")
-    right = [[items[key]["share"] for key in both] for items in (first, second)]
-    return _paired(right[0], right[1], [first[key] for key in both], seed)
+def _pair(one: Result, two: Result, seed: int) -> dict[str, Any]:
+    first, second = ({item["question_id"]: item for item in result["items"]} for result in (one, two))
+    right = [[items[key]["share"] for key in first] for items in (first, second)]
+    return _paired(right[0], right[1], list(first.values()), seed)
 
 
 def _paired(first: Sequence[float], second: Sequence[float], items: Sequence[Item], seed: int) -> dict[str, Any]:
@@ -118,21 +114,21 @@ def _agree(one: Result, two: Result) -> dict[str, Any]:
     return {"rate": rate, "items": items}
 
 
-def _tell(document: dict[str, Any], quiet: bool) -> None:
+def _print(document: dict[str, Any], quiet: bool) -> None:
     say(f"{document['release']['name']}, content {document['release']['content_digest'][:16]}", quiet=quiet)
     for one in document["runs"]:
-        say(f"  {one['name']:<40} {told(one['overall'])}", quiet=quiet)
+        say(f"  {one['name']:<40} {share_line(one['overall'])}", quiet=quiet)
     say("differences (second minus first)", quiet=quiet)
     for pair in document["pairs"]:
-        say(f"  {pair['second']} against {pair['first']}: {difference_told(pair)}", quiet=quiet)
+        say(f"  {pair['second']} against {pair['first']}: {difference_line(pair)}", quiet=quiet)
     for floor in document["floors"]:
-        say(f"  {floor['name']} against its best baseline, {floor['baseline']}: {difference_told(floor)}", quiet=quiet)
+        say(f"  {floor['name']} against its best baseline, {floor['baseline']}: {difference_line(floor)}", quiet=quiet)
     for pair in document["settings"]:
         rho = "none, fewer than 3 models" if pair["rho"] is None else f"{pair['rho']:.3f}"
         say(f"  rank correlation {pair['first']} and {pair['second']} over {pair['models']} models: {rho}", quiet=quiet)
 
 
-def difference_told(pair: dict[str, Any]) -> str:
+def difference_line(pair: dict[str, Any]) -> str:
     """A paired difference for people."""
     spreads = "; ".join(f"{one['answers']} {_bounds(one)}" for one in pair["intervals"])
     by_people = "" if pair["p_characters"] is None else f", p {pair['p_characters']:.2g} by signs of whole characters"

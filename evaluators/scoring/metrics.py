@@ -15,13 +15,14 @@ Kind = Literal["integers", "boolean", "labels", "pairwise"]
 Method = Literal["mean", "atomic"]
 State = Literal["scored", "not_applicable", "unscored", "refused", "failed"]
 """scored: a value was given; not_applicable: the judge says that the metric does not apply; unscored: a reply came
-and holds no value; refused: the model or the judge declined; failed: no reply came. Only ``scored`` has a value."""
+and holds no value, or the judge declined; refused: the model declined; failed: no reply came. Only
+``scored`` has a value."""
 
 UNITS: tuple[UnitName, ...] = get_args(UnitName)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 METHODS: tuple[Method, ...] = get_args(Method)
 STATES: tuple[State, ...] = get_args(State)
-LISTS = ("within", "clusters", "by", "sets", "only", "segments")
+LISTS = ("within", "clusters", "by", "sets", "only", "segments", "of")
 """The settings of an aggregation that are lists."""
 
 
@@ -47,7 +48,7 @@ class Scale:
             return tuple(float(place) for place in range(len(self.labels)))
         return tuple(float(value) for value in range(self.least, self.most + 1))
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The values, for people."""
         if self.kind == "labels":
             return ", ".join(f"{place} {label}" for place, label in enumerate(self.labels))
@@ -65,7 +66,8 @@ class Aggregation:
     group ``target``. ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures are broken
     down by. All are names of groups of the score rows; ``item`` is the item itself. ``only`` is a group and the value
     that items need to count: the others are counted and left out. ``series`` is the group in whose order scores are a
-    series with a trend, over all of it and between ``segments``, places from 1.
+    series with a trend, over all of it and between ``segments``, places from 1. A metric with ``of`` has no rows of its
+    own: it is the mean of those metrics of the same item and judge, divided by ``over``.
     """
 
     method: Method = "mean"
@@ -77,6 +79,8 @@ class Aggregation:
     only: tuple[str, ...] = ()
     series: str | None = None
     segments: tuple[int, ...] = ()
+    of: tuple[str, ...] = ()
+    over: float = 1.0
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ run's rank is one more than the number of runs that are told to be better than i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,8 @@ import polars as pl
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
 from evaluators.scoring.metrics import Metric
+from evaluators.scoring.resampling import ClusterDraws, sums_of
 from evaluators.scoring.score_rows import Scores
-from evaluators.scoring.significance import compare_scores
 
 HEADLINE = "acc_atom"
 
@@ -60,8 +61,8 @@ def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[
         )
         for name, result in results.items()
     }
-    setting = next(iter(results.values()))["run"]["setting"]
-    return ranks_of(units, f"accuracy, {setting}", seed)
+    settings = {result["run"]["setting"] for result in results.values()}
+    return ranks_of(units, f"accuracy, {settings.pop()}" if len(settings) == 1 else "accuracy", seed)
 
 
 def ranks_of(units: Mapping[str, pl.DataFrame], shown: str, seed: int) -> list[Ranked]:
@@ -104,11 +105,18 @@ def _sign(one: pl.DataFrame, two: pl.DataFrame, seed: int) -> int:
     both = one.join(two, on="unit").sort("unit")
     if not len(both):
         return 0
-    first, second = both["value_right"].to_numpy(), both["value"].to_numpy()
-    found = compare_scores(np.asarray(first), np.asarray(second), both["cluster"].to_list(), seed)
+    names, places = np.unique(both["cluster"].to_numpy(), return_inverse=True)
+    sums, counts = sums_of((both["value"] - both["value_right"]).to_numpy(), places, len(names))
+    (found,) = _draws(len(names), seed).means(sums[:, None], counts[:, None])
     if found.low is None or found.high is None:
         return 0
     return 1 if found.low > 0 else -1 if found.high < 0 else 0
+
+
+@functools.lru_cache(maxsize=2)
+def _draws(clusters: int, seed: int) -> ClusterDraws:
+    """The draws that all pairs of runs share."""
+    return ClusterDraws(clusters, seed)
 
 
 def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:

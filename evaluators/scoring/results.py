@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evaluators.scoring.figures import summary
+from evaluators.scoring.metrics import close
 from evaluators.scoring.score_rows import read_scores
 from releases import Release
 from schemas.errors import RequestError
@@ -24,7 +25,7 @@ from schemas.version import package_version
 if TYPE_CHECKING:
     import jsonschema_rs
 
-RESULT_VERSION = 2
+RESULT_VERSION = 3
 
 Result = dict[str, Any]
 
@@ -82,9 +83,9 @@ def read_result(path: Path) -> Result:
 
 
 def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
-    """Results of one content. Raises RequestError when they are of different contents, or of another kind."""
-    found = [read_result(path) for path in paths]
-    for path, result in zip(paths, found, strict=True):
+    """Results that can be compared. Raises RequestError for another kind, other content and other questions."""
+    found = [(path, read_result(path)) for path in paths]
+    for path, result in found:
         if result["kind"] != kind:
             raise RequestError(
                 f"a result of `{result['kind']}`",
@@ -92,7 +93,15 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 expected=f"one that `{kind}` wrote",
                 fix="Leave it out; its figures stand in the file",
             )
-        first = found[0]["release"]
+    demand_same_content(found)
+    demand_same_questions(found)
+    return [result for _, result in found]
+
+
+def demand_same_content(found: Sequence[tuple[Path, Result]]) -> None:
+    """Raises RequestError when results are of releases of different content."""
+    for path, result in found:
+        first = found[0][1]["release"]
         if result["release"]["content_digest"] != first["content_digest"]:
             raise RequestError(
                 "results of different releases",
@@ -101,13 +110,27 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 f" {result['release']['name']} with {result['release']['content_digest'][:16]}",
                 fix="Figures of different content are not comparable: evaluate the same release",
             )
-    return found
+
+
+def demand_same_questions(found: Sequence[tuple[Path, Result]]) -> None:
+    """Raises RequestError when runs of multiple choice did not ask the same questions: a mean over some is no mean."""
+    for path, result in found:
+        first, own = ({item["question_id"] for item in one["items"]} for one in (found[0][1], result))
+        if first != own:
+            odd = min(first ^ own)
+            raise RequestError(
+                f"results of different questions: {len(own):,} here",
+                path,
+                row=odd,
+                expected=f"the {len(first):,} of {found[0][0]}",
+                fix="Compare runs with the same --limit and --seed",
+            )
 
 
 def names(results: Sequence[Result]) -> list[str]:
     """A short name for each run: model and setting, and what else tells them apart."""
     made = [f"{result['run']['model']}, {result['run']['setting']}" for result in results]
-    for detail in ("k", "embedder", "manager", "orders", "limit", "seed"):
+    for detail in ("k", "embedder", "manager", "orders", "samples", "limit", "seed"):
         if len(set(made)) == len(made):
             break
         made = [
@@ -134,14 +157,14 @@ def demand_release(release: Release, result: Result) -> None:
 
 def _check_figures(document: Result, path: Path) -> None:
     for item in document["items"]:
-        right = [one["choice"] == item["gold"] for one in item["orders"]]
+        right = [one["choice"] == item["gold"] for one in item["replies"]]
         if item["correct"] != right[0] or item["share"] != sum(right) / len(right):
             raise RequestError(
                 "figures do not follow from the choice", path, row=item["question_id"], fix="Run the evaluation again"
             )
-    fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"])))
+    fresh = orjson.loads(orjson.dumps(summary(document["items"], document["baselines"], document["run"]["seed"])))
     for name, value in fresh.items():
-        if document["figures"].get(name) != value:
+        if not close(document["figures"].get(name), value):
             raise RequestError("figures do not follow from the items", path, field=name, fix="Run the evaluation again")
 
 

@@ -5,8 +5,8 @@
     build/evaluations/fidelity@0.1.0/said.claude.sentences.parquet       the same, a sentence a row
 
 Judges read these rows and never change them. A row has an ``item`` (its id), its groups, the fields that a rubric may
-show, and ``state`` (said, refused, truncated, failed) with ``reason``; ``planted`` and ``planted_state`` where an
-offline subject wrote it. Numbers beside the fields, which no prompt can hold, are for offline judges.
+show, and ``state`` (said, unreadable, refused, truncated, failed) with ``reason``; ``planted`` and ``planted_state``
+where an offline subject wrote it. Numbers beside the fields, which no prompt can hold, are for offline judges.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ import orjson
 import polars as pl
 
 from evaluators.scoring.metrics import UnitName
+from models.request import Reply
 from schemas.errors import RequestError
 from schemas.rows import write_whole
 
-STATES = ("said", "refused", "truncated", "failed")
+STATES = ("said", "unreadable", "refused", "truncated", "failed")
+
+_STATE = {"answered": "said", "refused": "refused", "truncated": "truncated", "failed": "failed"}
 
 _NOT_TEXT: Mapping[str, pl.DataType] = {
     "planted": pl.Float64(),
@@ -57,6 +60,14 @@ def _kind(column: str) -> pl.DataType:
     if column.startswith("planted_") and column != "planted_state":
         return pl.Float64()
     return _NOT_TEXT.get(column, pl.String())
+
+
+def said_state(reply: Reply) -> tuple[str, str | None]:
+    """State and reason of a reply: what is not in the form asked for was said all the same, an empty text was not."""
+    state = _STATE.get(reply.status, "said")
+    if state == "said" and not str(reply.answer if reply.status == "answered" else reply.text).strip():
+        return "refused", "an empty response"
+    return state, None if state == "said" else reply.reason or reply.status
 
 
 def write_said(path: Path, head: Mapping[str, Any], tables: Mapping[str, Said]) -> dict[str, Any]:

@@ -24,6 +24,9 @@ from evaluators.scoring.series_figures import series_figures
 POSITION = "position"
 """The reason of a pairwise tie that came of two verdicts that went by the place and not by the text."""
 
+PEOPLE = "people"
+"""The judge whose scores are people's ratings: compared with the others, and no part of their consensus."""
+
 Draws = dict[tuple[str, int], ClusterDraws]
 
 
@@ -37,7 +40,7 @@ def summary(frame: pl.DataFrame, metrics: Sequence[Metric], seed: int) -> dict[s
     draws: Draws = {}
     judged, consensus, agreement, examined = [], [], [], []
     for metric in metrics:
-        own = frame.filter(pl.col("metric") == metric.name)
+        own = _composite(frame, metric) if metric.aggregation.of else frame.filter(pl.col("metric") == metric.name)
         alone: dict[str, dict[str, Any]] = {}
         by_judge = {str(key[0]): rows for key, rows in sorted(own.partition_by("judge", as_dict=True).items())}
         for judge, rows in by_judge.items():
@@ -46,8 +49,10 @@ def summary(frame: pl.DataFrame, metrics: Sequence[Metric], seed: int) -> dict[s
             judged.append({**about, **states_of(rows), **alone[judge]})
             if rows["planted_state"].count():
                 examined.append({"metric": metric.name, "judge": judge, **_examined(rows)})
+        models = {judge: figures for judge, figures in alone.items() if judge != PEOPLE}
+        if len(models) > 1:
+            consensus += list(_consensus(own.filter(pl.col("judge") != PEOPLE), metric, models, seed, draws))
         if len(by_judge) > 1:
-            consensus += list(_consensus(own, metric, alone, seed, draws))
             agreement += [
                 {"metric": metric.name, "first": one, "second": two, **_agreement(by_judge[one], by_judge[two])}
                 for one, two in combinations(by_judge, 2)
@@ -69,7 +74,25 @@ def _figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) -> dic
     rows = counting(rows, metric)
     if metric.aggregation.method == "atomic":
         return {"fidelity": fidelity_figures(rows, metric.aggregation, seed)}
-    return {"mean": mean_figures(rows, metric, seed, draws), "distribution": _distribution(rows, metric)}
+    mean = {"mean": mean_figures(rows, metric, seed, draws)}
+    return mean if metric.aggregation.of else {**mean, "distribution": _distribution(rows, metric)}
+
+
+def _composite(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """The rows of a metric that is made of others: a value where all of them have one, else the first other state."""
+    how = metric.aggregation
+    parts = frame.filter(pl.col("metric").is_in(how.of)).sort("metric")
+    given = pl.col("value").count() == len(how.of)
+    other = pl.col("state").filter(pl.col("state") != "scored").first()
+    nulls = {name: parts.schema[name] for name in ("planted", "planted_state", "reason")}
+    kept = [name for name in parts.columns if name not in ("item", "judge", "metric", "state", "value", *nulls)]
+    return parts.group_by("judge", "item", maintain_order=True).agg(
+        pl.col(kept).first(),
+        *(pl.lit(None, kind).alias(name) for name, kind in nulls.items()),
+        pl.lit(metric.name).alias("metric"),
+        pl.when(given).then(pl.lit("scored")).otherwise(other).alias("state"),
+        pl.when(given).then(pl.col("value").mean() / how.over).alias("value"),
+    )
 
 
 def counting(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
@@ -88,7 +111,7 @@ def mean_figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) ->
     how = metric.aggregation
     scored = rows.drop_nulls("value")
     overall = _nested(scored, how.within, how.clusters)
-    made: dict[str, Any] = {"value": None, "intervals": [], "by": {}}
+    made: dict[str, Any] = {"value": None, "intervals": [], "declined_as_least": _declined(rows, metric), "by": {}}
     if not len(overall):
         return {**made, "by": {name: {} for name in how.by}}
     made["value"] = float(overall["value"].mean())  # type: ignore[arg-type]
@@ -105,6 +128,18 @@ def mean_figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) ->
             key: {"value": one.value, "items": counts.get(key, 0), **_bounds(one)} for key, one in by_group.items()
         }
     return made
+
+
+def _declined(rows: pl.DataFrame, metric: Metric) -> float | None:
+    """The nested mean where an item that the model declined has the least of the scale, so that declining cannot raise
+    a score; None where nothing was declined, or nothing scored at all."""
+    declined = pl.col("state") == "refused"
+    if not (rows["state"] == "refused").any() or not rows["value"].count():
+        return None
+    least = metric.scale.values[0] / metric.aggregation.over
+    filled = rows.with_columns(pl.when(declined).then(least).otherwise(pl.col("value")).alias("value"))
+    mean = _nested(filled.drop_nulls("value"), metric.aggregation.within, metric.aggregation.clusters)["value"].mean()
+    return float(mean)  # type: ignore[arg-type]
 
 
 def _nested(scored: pl.DataFrame, within: Sequence[str], keep: Sequence[str]) -> pl.DataFrame:
@@ -168,7 +203,7 @@ def _consensus(
     for left_out in (None, *sorted(alone)):
         if left_out is not None and len(alone) == 2:
             (other,) = alone.keys() - {left_out}
-            yield _told(metric, left_out, alone[other])
+            yield _entry(metric, left_out, alone[other])
             continue
         rows = own.filter(pl.col("judge") != left_out) if left_out else own
         # Persona fidelity needs one of five scores: of several judges the lower median.
@@ -178,10 +213,10 @@ def _consensus(
         items = rows.group_by("item", maintain_order=True).agg(pl.col(kept).first(), agreed)
         scored = pl.when(pl.col("value").is_null()).then(pl.lit("unscored")).otherwise(pl.lit("scored"))
         items = items.with_columns(scored.alias("state"), pl.lit(None, pl.String).alias("reason"))
-        yield _told(metric, left_out, _figures(items, metric, seed, draws))
+        yield _entry(metric, left_out, _figures(items, metric, seed, draws))
 
 
-def _told(metric: Metric, left_out: str | None, figures: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(metric: Metric, left_out: str | None, figures: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in figures.items() if name != "distribution"}
     return {"metric": metric.name, "without": left_out, **kept}
 

@@ -201,7 +201,7 @@ def _problem_of_metrics(frame: pl.DataFrame, metrics: Sequence[Metric]) -> _Prob
         if missing:
             return _Problem(f"no group {missing[0]!r}", None, "groups", f"{metric.name} is summed up by it")
         if bad := _first(own, pl.col("value").is_not_null() & ~pl.col("value").is_in(metric.scale.values)):
-            return _Problem(f"score {bad['value']:g} of {metric.name}", bad["item"], "value", metric.scale.told())
+            return _Problem(f"score {bad['value']:g} of {metric.name}", bad["item"], "value", metric.scale.in_words())
         every = own["item"].n_unique()
         for judge in own["judge"].unique().sort().to_list():
             judged = own.filter(pl.col("judge") == judge)

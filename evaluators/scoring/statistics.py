@@ -35,7 +35,7 @@ class Share:
     """``hits`` of ``items`` with Wilson's 95 % interval; rate and bounds are None for no items."""
 
     hits: float
-    items: int
+    items: float
     rate: float | None
     low: float | None
     high: float | None
@@ -78,7 +78,7 @@ class Paired:
     detectable: float
 
 
-def share(hits: float, items: int) -> Share:
+def share(hits: float, items: float) -> Share:
     """A rate with Wilson's 95 % interval (Wilson 1927)."""
     if not items:
         return Share(0, 0, None, None, None)

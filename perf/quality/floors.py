@@ -16,8 +16,8 @@ import numpy as np
 from evaluators.memory.settings import Setting, retrieve
 from evaluators.protocols.baselines import NAMES, READING, answers
 from evaluators.protocols.bench import Bench, activated_of, read_bench, read_keys
-from evaluators.protocols.choice import told
 from evaluators.protocols.prompting import Excerpts
+from evaluators.reporting.choice.lines import share_line
 from evaluators.scoring.statistics import intervals, share
 from releases import open_release
 from schemas.docs.generated import command, markdown_table
@@ -47,7 +47,7 @@ def page() -> str:
         people = [one.character_id for one in bench.questions]
         _, by_people, _ = intervals(right, [one.scenario_id for one in bench.questions], people, SEED)
         over_people = f"{100 * (by_people.low or 0):.1f} to {100 * (by_people.high or 0):.1f} %"
-        rows.append([baseline, setting, told(asdict(share(int(right.sum()), len(right)))), over_people, recall])
+        rows.append([baseline, setting, share_line(asdict(share(int(right.sum()), len(right)))), over_people, recall])
     head = ["baseline", "setting", "right, Wilson's interval", "characters like these", "recall"]
     return _HEAD + "\n".join(markdown_table(head, rows)) + "\n"
 

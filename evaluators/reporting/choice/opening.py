@@ -11,17 +11,16 @@ from html import escape
 from typing import Any
 
 from evaluators.reporting.charts import interval, percent, points
-from evaluators.reporting.parts import Report
+from evaluators.reporting.choice.runs import Report
 from evaluators.running import OFFLINE
 from evaluators.scoring.results import Result
 
 
 def opening(report: Report) -> str:
-    """The page's head."""
+    """The chapter's head."""
     release = report.bench.release
     cautions = "".join(f" {one}" for one in _cautions(report.manifest))
     return (
-        f'<p class="eyebrow">{escape(report.manifest["title"])}</p><h1>{escape(str(release.name))}</h1>'
         f'<p class="verdict">{_verdict(report)}</p><p>{_task(report)}</p>'
         + (f'<p class="caution"><strong>What this cannot show.</strong>{cautions}</p>' if cautions else "")
         + f'<p class="digest">content <code>{release.content_digest[:16]}</code>;'

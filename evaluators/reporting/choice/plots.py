@@ -7,7 +7,8 @@ from html import escape
 from typing import Any
 
 from evaluators.reporting.charts import Line, Mark, ceiling, dashes, dots, legend, lines, matrix, percent, radar, sample
-from evaluators.reporting.parts import Report, people, section, table
+from evaluators.reporting.choice.runs import Report, people
+from evaluators.reporting.parts import Section, table
 from evaluators.scoring.results import Result
 from evaluators.scoring.statistics import share
 from schemas.tables import vocabulary
@@ -15,7 +16,7 @@ from schemas.tables import vocabulary
 Share = Mapping[str, Any]
 
 
-def by_model(report: Report) -> str:
+def by_model(report: Report) -> Section:
     """Figure 4: accuracy by model, for each setting."""
     rows = [
         (name, [_mark(result, result["figures"]["overall"], name)])
@@ -30,10 +31,10 @@ def by_model(report: Report) -> str:
     if len(models) >= 3:
         series = [(f"s-{name}", name, _accuracies(report.of_setting(name), models)) for name in report.settings]
         body += radar(models, series, ceiling([value for _, _, values in series for value in values]))
-    return section("figure-4", "Accuracy by model and setting", body, "As in the paper’s Figure 4.")
+    return Section("figure-4", "Accuracy by model and setting", body, "As in the paper’s Figure 4.")
 
 
-def by_character(report: Report) -> str:
+def by_character(report: Report) -> Section:
     """Figure 5: accuracy by character, averaged over the models of each setting."""
     everyone = sorted({question.character_id for question in report.bench.questions})
     labels = people(report)
@@ -44,7 +45,7 @@ def by_character(report: Report) -> str:
     ]
     most = ceiling([max(mark.high or 0, mark.value or 0) for _, marks in rows for mark in marks])
     body = legend([(f"s-{name}", name) for name in report.settings]) + dots(rows, most, [_chance(report)])
-    return section(
+    return Section(
         "figure-5",
         "Accuracy by character",
         body,
@@ -52,7 +53,7 @@ def by_character(report: Report) -> str:
     )
 
 
-def by_stage(report: Report) -> str:
+def by_stage(report: Report) -> Section:
     """Figure 6: accuracy by life stage, a line a run."""
     terms = [term for term in vocabulary("scenario_stages") if _has(report, "by_stage", term["id"])]
     shown = sorted(
@@ -75,13 +76,13 @@ def by_stage(report: Report) -> str:
     body = lines([term["label"] for term in terms], series, most) + table(
         ["Run, %", *(term["label"] for term in terms)], rows
     )
-    return section("figure-6", "Accuracy by life stage", body, f"A line a run, as in Figure 6.{more}")
+    return Section("figure-6", "Accuracy by life stage", body, f"A line a run, as in Figure 6.{more}")
 
 
-def by_diamonds(report: Report) -> str:
+def by_diamonds(report: Report) -> Section:
     """Accuracy by the scenario's dominant DIAMONDS dimension, where the release says which."""
     if any(result["figures"]["by_diamonds"] is None for result in report.results):
-        return section(
+        return Section(
             "diamonds", "Accuracy by DIAMONDS dimension", "<p>This release does not say which dimension dominates.</p>"
         )
     pooled = {name: _pooled(report.of_setting(name), "by_diamonds") for name in report.settings}
@@ -92,15 +93,15 @@ def by_diamonds(report: Report) -> str:
     ]
     most = ceiling([max(mark.high or 0, mark.value or 0) for _, marks in rows for mark in marks])
     body = legend([(f"s-{name}", name) for name in report.settings]) + dots(rows, most, [_chance(report)])
-    return section("diamonds", "Accuracy by DIAMONDS dimension", body, f"Dominant dimension.{_one_run(report)}")
+    return Section("diamonds", "Accuracy by DIAMONDS dimension", body, f"Dominant dimension.{_one_run(report)}")
 
 
-def agreement(report: Report) -> str:
+def agreement(report: Report) -> Section:
     """Figure 7: how often two runs choose the same option."""
     if len(report.results) < 2:
-        return ""
+        return Section("figure-7", "Agreement", "")
     lead = "How often two runs choose the same option, right or wrong, in per cent of what both answered (Figure 7)."
-    return section("figure-7", "Agreement", matrix(report.names, report.compared["agreement"]), lead)
+    return Section("figure-7", "Agreement", matrix(report.names, report.compared["agreement"]), lead)
 
 
 def _pooled(found: Sequence[Result], group: str) -> dict[str, Share]:

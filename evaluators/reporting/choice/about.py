@@ -8,12 +8,13 @@ from html import escape
 from typing import Any
 
 from evaluators.reporting.charts import interval, percent, strip
-from evaluators.reporting.opening import is_baseline
-from evaluators.reporting.parts import SETTINGS, Report, counted, people, section, table
+from evaluators.reporting.choice.opening import is_baseline
+from evaluators.reporting.choice.runs import SETTINGS, Report, people
+from evaluators.reporting.parts import Section, counted, table
 from schemas.tables import Row, vocabulary
 
 
-def measured(report: Report) -> str:
+def measured(report: Report) -> Section:
     """Which release, who made it, and what each run was given."""
     manifest, release = report.manifest, report.bench.release
     made = Counter[str]()
@@ -41,13 +42,13 @@ def measured(report: Report) -> str:
         for name, result in zip(report.names, report.results, strict=True)
     ]
     told = table(["Run", "Setting", "Given", "Model that answered", "Prompt"], rows, numbers=9)
-    return section("measured", "What was measured", f'<dl class="facts">{definitions}</dl>{told}')
+    return Section("measured", "What was measured", f'<dl class="facts">{definitions}</dl>{told}')
 
 
-def characters(report: Report) -> str:
+def characters(report: Report) -> Section:
     """A strip of memories by age for every character, with the facts of its life."""
     if not report.bench.memories:
-        return section("characters", "Characters", "<p>This release holds no memories.</p>")
+        return Section("characters", "Characters", "<p>This release holds no memories.</p>")
     bounds = [(term["label"], term["from_age"], term["to_age"]) for term in vocabulary("memory_stages")]
     facts: dict[str, list[Row]] = {}
     for row in report.bench.release.rows("ledgers") if "ledgers" in report.bench.release.tables else ():
@@ -61,7 +62,7 @@ def characters(report: Report) -> str:
             f" {memories[0].age} to {memories[-1].age}</p>{strip(counts, bounds, bounds[0][1], bounds[-1][2])}"
             f"{_facts(facts.get(who, []))}</article>"
         )
-    return section(
+    return Section(
         "characters",
         "Characters",
         f'<div class="lives">{body}</div>',
@@ -69,7 +70,7 @@ def characters(report: Report) -> str:
     )
 
 
-def audits(report: Report) -> str:
+def audits(report: Report) -> Section:
     """What was checked before the release was frozen, what was left, and what was let pass."""
     checks = report.manifest["checks"]
     kinds = [("shape, links and counts", checks["validators"]), *checks["audits"].items()]
@@ -100,7 +101,7 @@ def audits(report: Report) -> str:
             for name, figure in rates
         ]
         body += table(["Measured", "In", "Of", "Rate", "95 %", "By chance"], cells, numbers=2)
-    return section(
+    return Section(
         "audits", "Audits of the release", body, "From the manifest: what was found in the rows when they were frozen."
     )
 

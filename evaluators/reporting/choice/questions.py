@@ -1,25 +1,31 @@
 """Every question as data for the page's script: scenario, options, what was retrieved, what was answered.
 
-The whole is one compressed block (gzip, base64) that the page unpacks when the questions are looked at, so that five
-runs of 687 questions fit a page of 1.5 MB and no text can end the element that holds it. The page puts texts in as
-text, never as markup. Of a memory only the beginning is shown; the release has the rest.
+They are one compressed block that the page unpacks when somebody comes near it, so that five runs of 687 questions fit
+a page of 1.5 MB. The page puts texts in as text, never as markup. Of a memory only the beginning is shown; the release
+has the rest.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
-
-import orjson
 
 from evaluators.protocols.bench import Bench
 from evaluators.protocols.prompting import situation
+from evaluators.reporting.choice.runs import Report
+from evaluators.reporting.parts import Section, data_block
 from evaluators.scoring.results import Result
 from schemas.tables import term_ids, vocabulary
 
 _SHOWN = 60  # characters of a memory's beginning
+_FORM = Path(__file__).with_name("questions.html")
+
+
+def browser(report: Report) -> Section:
+    """The section in which questions are searched and opened."""
+    block = data_block("questions", data(report.bench, report.results, report.names))
+    return Section("questions", "Question by question", _FORM.read_text("utf-8") + block)
 
 
 def data(bench: Bench, results: Sequence[Result], names: Sequence[str]) -> dict[str, Any]:
@@ -77,8 +83,3 @@ def _answer(item: Mapping[str, Any] | None, places: Mapping[str, int]) -> dict[s
 def _memory(one: Mapping[str, Any], places: Mapping[str, int]) -> Any:
     """A memory that was retrieved: its place in the list, or its id with the text that was shown instead."""
     return places[one["id"]] if one["text"] is None else [one["id"], one["text"]]
-
-
-def encoded(document: Any) -> str:
-    """JSON, compressed, as text that can stand in a ``script`` element; the same bytes for the same document."""
-    return base64.b64encode(gzip.compress(orjson.dumps(document), 9, mtime=0)).decode()
