@@ -5,6 +5,7 @@ import pytest
 from review_samples import AS_IS, DECIDED, PEOPLE, Play, codes
 
 from schemas.records import term_ids
+from validators.review import rounds
 from validators.review.labelstudio import configuration
 
 
