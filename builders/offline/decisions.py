@@ -52,7 +52,9 @@ def decide(
     if memory is None:
         memory = leading([(scenario["id"], memories)]).get(scenario["id"])
     course = choose(character, blueprint, memory)
-    slots = _wording(character, scenario, course, streams)
+    turn = int(character["character_id"].rpartition("_")[2]) + streams.rng("wording", scenario["id"]).randrange(1000)
+    slots = _wording(course, turn)
+    forms = shared["plain" if memory is None else "decisions"]
     if memory is not None:
         slots |= {"memory": noun_phrase(memory), "age": age_phrase(memory, scenario["age"])}
     return {
@@ -60,12 +62,12 @@ def decide(
         "emotional_tone": _tone(rng.choice(bank["tones"]), shared["tails"], memory, rng),
         "core_reasoning": _reasoning(rng.choice(bank["logics"]), shared["reasons"], memory, scenario, rng),
         "value_orientation": rng.choice(bank["values"]),
-        "final_decision": rng.choice(shared["decisions" if memory else "plain"]).format(**slots),
+        "final_decision": forms[turn % len(forms)].format(**slots),
     }
 
 
 def choose(character: Row, blueprint: Blueprint, memory: Row | None) -> Mapping[str, Any]:
-    """The course of action that weighs most: by values, traits and what a memory has in common with it; or the first."""
+    """The course of action that weighs most: by values, traits and what a memory has in common with it."""
     lived = set(_WORD.findall(memory["content_full"].lower())) if memory is not None else set()
 
     def weight(course: Mapping[str, Any]) -> float:
@@ -77,9 +79,8 @@ def choose(character: Row, blueprint: Blueprint, memory: Row | None) -> Mapping[
     return max(blueprint["courses"], key=weight)
 
 
-def _wording(character: Row, scenario: Row, course: Mapping[str, Any], streams: Streams) -> dict[str, str]:
+def _wording(course: Mapping[str, Any], turn: int) -> dict[str, str]:
     """A choice and an act of a course: characters take turns, so that those who take one course do different things."""
-    turn = int(character["character_id"].rpartition("_")[2]) + streams.rng("wording", scenario["id"]).randrange(100)
     round_of_acts, act = divmod(turn, len(course["acts"]))
     return {"choice": course["choice"][round_of_acts % len(course["choice"])], "act": course["acts"][act]}
 
@@ -116,7 +117,9 @@ def _reasoning(logic: str, reasons: Sequence[str], memory: Row | None, scenario:
 
 
 def _bank(voice: str) -> Mapping[str, Any]:
-    return _file("neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low"))
+    return _file(
+        "neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low")
+    )
 
 
 @functools.cache
