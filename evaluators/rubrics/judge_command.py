@@ -20,6 +20,7 @@ from typing import Any
 
 import polars as pl
 
+from evaluators.dialogues.items import read_items
 from evaluators.rubrics.compatibility import read_released
 from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
@@ -27,7 +28,6 @@ from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, p
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.verdicts import Verdict, read_reply
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
-from evaluators.scoring.dialogue_items import read_items
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, planted_in
@@ -120,7 +120,7 @@ def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubr
     if parsed.rubric:
         return [read_rubric(path) for path in parsed.rubric]
     benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
-    found = [one for one in rubrics_of(benchmark) if one.protocol in (None, protocol)]
+    found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
     if not found:
         raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
     return found
@@ -256,6 +256,7 @@ def _write(
         },
         "said": {
             "model": header["run"]["model"],
+            "file": parsed.said.name,
             "tables": {name: entry["sha256"] for name, entry in header["tables"].items()},
         },
     }
