@@ -24,7 +24,7 @@ from evaluators.dialogues.items import read_items
 from evaluators.rubrics.compatibility import read_released
 from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
-from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.verdicts import Verdict, read_reply
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
@@ -120,7 +120,7 @@ def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubr
     if parsed.rubric:
         return [read_rubric(path) for path in parsed.rubric]
     benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
-    found = [one for one in rubrics_of(benchmark) if one.protocol in (None, protocol)]
+    found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
     if not found:
         raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
     return found
@@ -186,7 +186,7 @@ def _rows(
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
         spent = used([reply.usage for reply in replies], judge, settings)
         for place, (part, verdict) in enumerate(verdicts.items()):
-            planted_state, planted = planted_in(row, part)
+            planted_state, planted = planted_of(rubric, row, part)
             made.append(
                 {
                     "item": row["item"],

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evaluators.psychometrics.figures import units as trait_units
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
 from evaluators.scoring.metrics import Metric
@@ -49,7 +50,7 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
     if not common:
         return []
     metric = next(iter(firsts.values()))
-    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
+    shown = {"atomic": HEADLINE, "traits": "1 - error of traits"}.get(metric.aggregation.method, metric.name)
     if metric.aggregation.series and metric.rubric:
         shown = metric.rubric.partition("@")[0].rpartition(".")[2]
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
@@ -93,6 +94,8 @@ def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     if how.series:
         return _people(own, metric, judge)
     rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
+    if how.method == "traits":
+        return trait_units(rows)
     if how.method != "atomic":
         kept = rows.drop_nulls("value")
         return kept.select(pl.col("item").alias("unit"), pl.col(how.clusters[0]).alias("cluster"), "value")
@@ -140,7 +143,7 @@ def _draws(clusters: int, seed: int) -> ClusterDraws:
 def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
     """A name for each run: its model, and what else of the run tells those of one model apart."""
     runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
-    made = [str(run["model"]) for run in runs]
+    made = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
     for detail in _DETAILS:
         values = {str(run.get(detail)) for run, name in zip(runs, made, strict=True) if made.count(name) > 1}
         if len(values) > 1:
