@@ -12,7 +12,7 @@ import evaluators.reporting.command as reporting
 from evaluators import export
 from evaluators.protocols import choice, open_command, run_command
 from evaluators.reporting import leaderboard
-from evaluators.rubrics import judge_command
+from evaluators.rubrics import judge_command, spur
 from evaluators.satisfaction import calibrate_command
 from evaluators.scoring import comparing
 from evaluators.task_dialogues import command as dialogues_command
@@ -26,6 +26,7 @@ VERBS = {
     "calibrate": Verb(
         calibrate_command.HELP, calibrate_command.EXAMPLE, calibrate_command.add_arguments, calibrate_command.run
     ),
+    "spur": Verb(spur.HELP, spur.EXAMPLE, spur.add_arguments, spur.run),
     "dialogues": Verb(
         dialogues_command.HELP, dialogues_command.EXAMPLE, dialogues_command.add_arguments, dialogues_command.run
     ),

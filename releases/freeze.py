@@ -13,33 +13,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from releases import gate
-from releases.cards.configs import config_size, configs, write_config
-from releases.cards.describing import descriptions, form, schema_file, schema_path
-from releases.cards.texts import Texts, card_texts
-from releases.comparing import diff
-from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
+from releases.cards.configs import configs
+from releases.cards.texts import card_texts
 from releases.opening import Release, open_release
-from releases.parquet import write_table
-from releases.placing import aside, clear, place, writing
-from releases.provenance import Tally
-from releases.roles import as_entry, roles_of_both
+from releases.roles import as_entry
 from releases.source import rows_in_order
-from releases.verify import verify
-from releases.versioning import Change, demand, required
+from releases.versioning import Change, demand, required_between
+from releases.writing import Contents, Shape, write_release
 from schemas.command import DONE, FINDINGS, print_json, say
-from schemas.errors import MachineError, RequestError
+from schemas.errors import RequestError
 from schemas.findings import Finding, counts
 from schemas.release_names import (
-    MANIFEST,
     Name,
     add_frozen,
     add_own_benchmark,
@@ -79,75 +72,29 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
     Raises RequestError for a version that exists or is too small a step, a missing table, a key that
     occurs twice or a row that does not fit; MachineError when what was written does not read back.
     """
-    said = card_texts(plan.workspace.benchmark)
-    with writing(plan.folder.parent):
-        if plan.folder.exists() or plan.folder.is_symlink():
-            raise RequestError(
-                f"{plan.name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"
-            )
-        staging = aside(plan.folder)
-        clear(staging)
-        staging.mkdir()
-        try:
-            manifest = _write(plan, checks, staging, said)
-            problems = verify(staging).problems
-            if problems:
-                raise MachineError(
-                    "what was written does not read back", problems[0], fix="Check the disk, then freeze again"
-                )
-            place(staging, plan.folder)
-        except BaseException:
-            clear(staging)
-            raise
-    return Release(plan.folder, manifest)
-
-
-def _write(plan: Plan, checks: Mapping[str, Any], staging: Path, said: Texts) -> Manifest:
-    tally = Tally()
-    tables: dict[str, Any] = {}
-    sizes: dict[str, int] = {}
-    canary = said["canary"] or None
-    marked = [name for name, table in _tables(plan).items() if canary and carries_canary(table)]
-    (staging / "schemas").mkdir()
-    for name, table in _tables(plan).items():
-        rows = tally.watch(name, rows_in_order(plan.workspace, name))
-        written = write_table(staging, table, rows, canary=canary if name in marked else None)
-        tables[name], sizes[name] = {**written.entry, "roles": as_entry(table)}, written.size
-        (staging / schema_path(name)).write_bytes(schema_file(table, name in marked))
-    document = {
-        "manifest_version": MANIFEST_VERSION,
-        "name": plan.name.benchmark,
-        "version": str(plan.name.version),
-        "title": plan.workspace.benchmark.title,
-        "paper": plan.workspace.benchmark.paper,
+    workspace, said = plan.workspace, card_texts(plan.workspace.benchmark)
+    tables = _tables(plan)
+    about = {
+        "title": workspace.benchmark.title,
+        "paper": workspace.benchmark.paper,
         "license": said["license"],
         "released": plan.released,
         "doi": plan.doi,
-        "parent": None,
         "history": _history(plan),
         "variant": None,
-        "card": dict(said),
-        "form": form(),
-        "canary": {"text": canary, "tables": marked} if canary else None,
-        "configs": {},
-        "tables": tables,
-        "files": _listed(staging),
-        "built": tally.built(plan.workspace.recipe()),
-        "review": tally.review(),
         "checks": dict(checks),
     }
-    fresh = Release(staging, document)
-    document["parent"] = _parent(plan, fresh)
-    for config in configs(said, tables):
-        document["configs"][config.name] = entry = write_config(fresh, config, canary)
-        sizes[config.name] = config_size([staging / file["path"] for file in entry["files"]]).size
-    document["files"] = _listed(staging)
-    for path, content in descriptions(Release(staging, sealed(document)), sizes).items():
-        (staging / path).parent.mkdir(exist_ok=True)
-        (staging / path).write_bytes(content)
-    manifest = sealed({**document, "files": _listed(staging)})
-    (staging / MANIFEST).write_bytes(encode(manifest))
-    return manifest
+    contents = Contents(
+        name=plan.name,
+        shapes=[Shape(name, table.key, table.schema, as_entry(table)) for name, table in tables.items()],
+        rows=partial(rows_in_order, workspace),
+        said=said,
+        configs=configs(said, tables),
+        recipe=workspace.recipe(),
+        about=about,
+        parent_of=partial(_parent, plan),
+    )
+    return write_release(contents, plan.folder)
 
 
 def _tables(plan: Plan) -> dict[str, Table]:
@@ -162,7 +109,7 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     if name is None:
         return None
     parent = open_release(str(name), plan.frozen)
-    change: Change = required(diff(parent, fresh), roles_of_both(parent, fresh))
+    change: Change = required_between(parent, fresh)
     demand(plan.name, name, change)
     return {
         "version": str(name.version),
@@ -170,11 +117,6 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
         "change": change.level,
         "reasons": list(change.reasons),
     }
-
-
-def carries_canary(table: Table) -> bool:
-    """Whether the rows of a table hold questions, keys or gold."""
-    return table.role in ("questions", "keys") or bool(table.gold)
 
 
 def _history(plan: Plan) -> list[dict[str, Any]]:
@@ -188,15 +130,6 @@ def _history(plan: Plan) -> list[dict[str, Any]]:
         made.append({**told, "change": parent["change"], "reasons": parent["reasons"]})
         name = newest_below(plan.frozen, name)
     return made
-
-
-def _listed(staging: Path) -> dict[str, Any]:
-    listed = {}
-    for path in sorted(path for path in staging.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        listed[path.relative_to(staging).as_posix()] = {"bytes": path.stat().st_size, "sha256": sha256}
-    return listed
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:

@@ -15,13 +15,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from releases.content import ContentDigest, schema_digest, to_batch
 from schemas.arrow import arrow_schema
 from schemas.errors import RequestError
 from schemas.release_names import CANARY
-from schemas.tables import Row, Table
+from schemas.tables import Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +48,19 @@ _OPTIONS: Mapping[str, Any] = {
 }
 
 
+class HasRows(Protocol):
+    """A table, as far as writing it needs to know."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def key(self) -> tuple[str, ...]: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True)
 class Written:
     """A table as it lies on disk: its entry in the manifest, and the bytes of its canonical form."""
@@ -57,7 +70,7 @@ class Written:
 
 
 def write_table(
-    folder: Path, table: Table, rows: Iterable[Row], bytes_per_file: int = BYTES_PER_FILE, canary: str | None = None
+    folder: Path, table: HasRows, rows: Iterable[Row], bytes_per_file: int = BYTES_PER_FILE, canary: str | None = None
 ) -> Written:
     """Write a table's rows, given in order of key, as ``<table>/test-00000-of-0000N.parquet``.
 
@@ -133,7 +146,7 @@ def _aside(folder: Path, table: str, number: int) -> Path:
     return folder / table / f"{SPLIT}-{number:05d}.parquet"
 
 
-def _batches(rows: Iterable[Row], schema: pa.Schema, table: Table, digest: ContentDigest) -> Iterator[pa.RecordBatch]:
+def _batches(rows: Iterable[Row], schema: pa.Schema, table: HasRows, digest: ContentDigest) -> Iterator[pa.RecordBatch]:
     source = iter(rows)
     while block := list(itertools.islice(source, ROWS_PER_GROUP)):
         batch, stored = to_batch(block, schema, table.name, table.key)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 HELP = "ask a release in SQL"
 EXAMPLE = 'python -m releases query heart@0.1.0 "SELECT answer, count(*) AS n FROM questions GROUP BY ALL"'
 
+PATIENCE = 600.0
+"""Seconds for what a card declares, where nobody waits for an answer."""
+
 _HERE = Path(__file__).parent
 _NEEDS = re.compile(r"^-- needs: (.+)$", re.M)
 

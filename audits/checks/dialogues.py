@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.checks.entries import entries, values_of
-from audits.subjects import Subject, at_row, at_words, counted, subjects
+from audits.subjects import Subject, at_row, at_words, counted, entries, subjects, values_of
 from schemas.findings import Finding
 from schemas.tables import Row
 

@@ -58,7 +58,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
     groups = grouped(parsed.results)
-    chapters = [_chapter(parsed, kind, found) for (_, kind), found in groups.items()]
+    chapters = [_chapter(parsed, kind, found) for (_, kind, _), found in groups.items()]
     text = page(chapters).encode()
     write_whole(parsed.out, [text])
     count = len(parsed.results)
@@ -72,12 +72,12 @@ def run(parsed: argparse.Namespace) -> int:
     return DONE
 
 
-def grouped(paths: Sequence[Path]) -> dict[tuple[str, str], list[Read]]:
-    """(benchmark, kind) -> its results, in the order given; choices first.
+def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
+    """(benchmark, kind, protocol) -> its results: benchmarks in the order given, choices first.
 
     Raises RequestError for a result of another kind, and for two on one benchmark that are of different content.
     """
-    found: dict[tuple[str, str], list[Read]] = {}
+    found: dict[tuple[str, str, str], list[Read]] = {}
     for path in dict.fromkeys(paths):
         result = read_result(path)
         if result["kind"] not in KINDS:
@@ -86,10 +86,13 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str], list[Read]]:
                 expected="one that `choice`, `open`, `judge`, `dialogues` or `calibrate` wrote",
                 fix="Judge it first: python -m evaluators judge",
             )  # fmt: skip
-        found.setdefault((result["release"]["name"].partition("@")[0], result["kind"]), []).append((path, result))
-    for benchmark in {name for name, _ in found}:
-        demand_same_content([one for (name, _), own in found.items() if name == benchmark for one in own])
-    return dict(sorted(found.items(), key=lambda item: KINDS.index(item[0][1])))
+        what = result["run"]["protocol"] if result["kind"] == "scores" else ""
+        key = (result["release"]["name"].partition("@")[0], result["kind"], what)
+        found.setdefault(key, []).append((path, result))
+    for benchmark in {name for name, *_ in found}:
+        demand_same_content([one for (name, *_), own in found.items() if name == benchmark for one in own])
+    order = list(dict.fromkeys(benchmark for benchmark, *_ in found))
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), KINDS.index(item[0][1]))))
 
 
 def _chapter(parsed: argparse.Namespace, kind: str, found: Sequence[Read]) -> Chapter:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.shortcuts.rates import rate
 from releases.manifest import Manifest
+from releases.query import PATIENCE, ask
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,10 +51,9 @@ def _commonest(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Ite
     for name, table in sorted(manifest["tables"].items()):
         roles = table.get("roles")
         for column in roles["gold"] if roles and roles["role"] == "keys" and table["rows"] else ():
-            counts = connection.sql(
-                f'SELECT "{column}" AS value, count(*) AS n FROM "{name}" WHERE value IS NOT NULL '
-                "GROUP BY ALL ORDER BY n DESC, value LIMIT 13"
-            ).fetchall()
+            sql = f'SELECT "{column}", count(*) AS n FROM "{name}" WHERE "{column}" IS NOT NULL GROUP BY 1'
+            with ask(connection, f"{sql} ORDER BY n DESC, 1 LIMIT {_MOST_VALUES + 1}", PATIENCE) as batches:
+                counts = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
             if not 1 < len(counts) <= _MOST_VALUES or not isinstance(counts[0][0], str | int):
                 continue
             items, (value, hits) = sum(count for _, count in counts), counts[0]

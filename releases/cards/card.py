@@ -22,6 +22,7 @@ from typing import Any
 from releases.cards.baselines import shown
 from releases.cards.figures import Bar, Figure, number
 from releases.cards.texts import Texts
+from releases.content import digest_of
 from releases.manifest import Manifest
 from releases.opening import open_release
 from releases.parquet import SPLIT
@@ -82,6 +83,7 @@ def body(manifest: Manifest, schemas: Schemas, said: Texts, counted: Counted) ->
         "example": examples(records(manifest))[0].sql,
         "honesty": _honesty(manifest, said),
         "tables": _tables(manifest, schemas),
+        "schemas": digest_of(schemas)[:16],
         "configs": _configs(manifest),
         "variant": _variant(manifest),
         "doi": f"[{manifest['doi']}](https://doi.org/{manifest['doi']})" if manifest["doi"] else "none yet",

@@ -18,7 +18,7 @@ from releases.cards.texts import Texts
 from releases.content import ContentDigest
 from releases.opening import Release
 from releases.parquet import SPLIT, read_batches, write_rows
-from releases.query import query
+from releases.query import PATIENCE, query
 from schemas.errors import RequestError
 from schemas.release_names import CANARY
 
@@ -53,6 +53,7 @@ def write_config(release: Release, config: Config, canary: str | None) -> dict[s
     write_rows(release.folder / path, rows, canary)
     return {
         "about": config.about,
+        "needs": list(config.needs),
         "sql": config.sql,
         "rows": rows.num_rows,
         "content_digest": _digest(rows).hexdigest(),
@@ -62,7 +63,7 @@ def write_config(release: Release, config: Config, canary: str | None) -> dict[s
 
 def config_rows(release: Release, sql: str, name: str) -> pa.Table:
     """What the SELECT gives, in the types that releases hold."""
-    found = query(release, sql)
+    found = query(release, sql, PATIENCE)
     return found.cast(_schema(found.schema, name))
 
 

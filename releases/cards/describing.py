@@ -25,7 +25,6 @@ from releases.opening import Release
 from releases.query import connect
 from schemas.arrow import arrow_schema
 from schemas.release_names import CANARY
-from schemas.tables import Table
 
 CARD, CROISSANT, ZENODO = "README.md", "croissant.json", "zenodo.json"
 
@@ -48,11 +47,10 @@ def schema_path(table: str) -> str:
     return f"schemas/{table}.schema.json"
 
 
-def schema_file(table: Table, canary: bool) -> bytes:
-    """The record schema of a table as a release keeps it; with the canary, where its rows carry one."""
-    schema = dict(table.schema)
+def schema_file(schema: Mapping[str, Any], canary: bool) -> bytes:
+    """A record schema as a release keeps it; with the canary, where its rows carry one."""
     if canary:
-        schema["properties"] = {**schema["properties"], CANARY: {"type": "string", "description": _SAYS}}
+        schema = {**schema, "properties": {**schema["properties"], CANARY: {"type": "string", "description": _SAYS}}}
     return orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 

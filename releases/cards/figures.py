@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from releases.query import ask
+from releases.query import PATIENCE, ask
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,7 +49,7 @@ class Bar:
 
 def bars(connection: duckdb.DuckDBPyConnection, figure: Figure) -> list[Bar]:
     """The rows that a figure's SQL gives on a release."""
-    with ask(connection, figure.sql) as batches:
+    with ask(connection, figure.sql, PATIENCE) as batches:
         rows = [row for batch in batches for row in batch.to_pylist()]
     return [
         Bar(str(row["label"]), float(row["value"]), None if row.get("reference") is None else float(row["reference"]))

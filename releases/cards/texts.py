@@ -67,7 +67,6 @@ def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
         "figure": [],
         "config": [],
         **said,
-        "order": [*benchmark.tables, *(config["name"] for config in said.get("config", ()))],
         "spec": benchmark.name if benchmark.home is None else "DIR",
         "rai": {**rai, **said.get("rai", {})},
     }

@@ -45,7 +45,7 @@ def file_list_problems(manifest: Manifest) -> list[Problem]:
 
 def derived_problems(folder: Path, manifest: Manifest, counted: Counted) -> list[Problem]:
     """What does not follow from the rows; files and rows are already known to be the declared ones."""
-    problems = [*_counts(manifest, counted), *_schemas(folder, manifest)]
+    problems = [*_counts(manifest, counted), *_schemas(folder, manifest), *_roles(folder, manifest), *_past(manifest)]
     release = Release(folder, manifest)
     for name, entry in manifest.get("configs", {}).items():
         problems += _config(release, name, entry, counted)
@@ -82,8 +82,32 @@ def _schemas(folder: Path, manifest: Manifest) -> Iterator[Problem]:
             yield Problem(path, "derived.schema", f"describes other columns than {name} has")
 
 
+def _roles(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+    """Roles of columns and tables that are not there."""
+    for name, table in manifest["tables"].items():
+        roles = table.get("roles") or {"gold": [], "metadata": [], "gold_of": None}
+        columns = {*_columns(folder, table)}
+        odd = [column for column in (*roles["gold"], *roles["metadata"]) if column not in columns]
+        if roles["gold_of"] not in (None, *manifest["tables"]):
+            odd.append(roles["gold_of"])
+        if odd:
+            yield Problem(f"manifest.json/tables/{name}/roles", "derived.roles", f"there is no {odd[0]}")
+
+
+def _past(manifest: Manifest) -> Iterator[Problem]:
+    """The parent beside the newest of the releases before this one."""
+    if "history" not in manifest:
+        return
+    newest = [(entry["version"], entry["content_digest"]) for entry in manifest["history"][:1]]
+    parent = manifest["parent"]
+    if newest != ([(parent["version"], parent["content_digest"])] if parent else []):
+        yield Problem("manifest.json/history", "derived.history", "its newest entry is not the parent")
+
+
 def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Counted) -> Iterator[Problem]:
     path = entry["files"][0]["path"]
+    if odd := [table for table in entry["needs"] if table not in release.tables]:
+        yield Problem(f"manifest.json/configs/{name}/needs", "derived.config", f"there is no table {odd[0]}")
     try:
         digest = config_size([release.folder / path])
         yield from canary_problems(release.folder, release.manifest, name)
@@ -91,7 +115,7 @@ def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Coun
         yield Problem(path, "derived.config", f"unreadable: {error}")
         return
     counted.sizes[name] = digest.size
-    if digest.hexdigest() != entry["content_digest"] or digest.rows != entry["rows"]:
+    if digest.hexdigest() != entry["content_digest"] or {digest.rows} != {entry["rows"], entry["files"][0]["rows"]}:
         yield Problem(path, "derived.config", f"rows give {digest.hexdigest()}, declared {entry['content_digest']}")
     elif is_word_for_word(release.manifest) and (problem := config_problem(release, name, entry)):
         yield Problem(path, "derived.config", problem)
