@@ -35,6 +35,7 @@ _MODEL = "claude-sonnet-4-6"
 _CALLS = DIALOGUES * (2 * TURNS + 1)
 _USERS = 20
 _FLOOR = 1 / 1.15
+_DISTINCT = 0.999  # of the requests; the same one again is answered from the journal
 
 
 def floor(arguments: argparse.Namespace) -> harness.Timed:
@@ -56,15 +57,17 @@ def held(arguments: argparse.Namespace) -> harness.Timed:
     os.environ.update({"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k"})
     workspace = tempfile.mkdtemp()
     words = ["run", "--release", _NAME, "--model", _MODEL, "--user", _MODEL, "--limit", str(DIALOGUES)]
+    # With the user's past in it hardly two requests are the same; those are answered from the journal.
+    words += ["--context", "interactions", "situation"]
     words += ["--max-turns", str(TURNS), "--concurrency", str(WIDE), "--workspace", workspace, "--quiet"]
 
     def timed() -> Mapping[str, Any]:
         if evaluators.main(words):
             raise RuntimeError("the run failed")
         counted = stats(address)
-        if counted["answered"] != _CALLS:
+        if counted["answered"] < _CALLS * _DISTINCT:
             raise RuntimeError(f"{counted['answered']} of {_CALLS} calls answered by the server")
-        return {"calls": _CALLS, "server_cpu_s": round(counted["cpu_seconds"], 1)}
+        return {"calls": counted["answered"], "server_cpu_s": round(counted["cpu_seconds"], 1)}
 
     return timed
 
