@@ -54,7 +54,8 @@ def test_the_labelling_configuration_offers_every_reason_and_every_tier_once(rol
     from xml.etree import ElementTree
 
     offered = [c.get("alias") for c in ElementTree.fromstring(configuration("decisions", role)).iter("Choice")]
-    own = ["yes", "no", "as_is", "with_modifications", "unacceptable"]
+    tiers = ["as_is", "with_modifications", "unacceptable"]
+    own = ["yes", "no", *tiers, *tiers]  # of the decision, and of the inner trace
     own = own if role == "annotator" else ["confirm", "edit", "rewrite", "drop"]
     assert sorted(offered) == sorted([*own, *term_ids("review_reasons")])
 
@@ -76,7 +77,16 @@ def test_what_three_find_acceptable_is_adopted_and_says_by_how_many_and_on_which
 def test_what_is_not_unanimous_goes_to_the_arbitrator_whose_text_becomes_gold(play):
     text = play.decisions()["CHAR_02"]["final_decision"]
     play.export()
-    play.judge({text: {"suitable": "yes", "verdict": "with_modifications", "edit": "I wait. I walk over later."}})
+    play.judge(
+        {
+            text: {
+                "suitable": "yes",
+                "verdict": "with_modifications",
+                "trace_verdict": "as_is",
+                "edit": "I wait. I walk over later.",
+            }
+        }
+    )
     assert play.decisions()["CHAR_02"]["review"]["status"] == "unreviewed"
     play.again()
     (queued,) = play.sheet("B1")
@@ -96,7 +106,7 @@ def test_what_is_not_unanimous_goes_to_the_arbitrator_whose_text_becomes_gold(pl
 def test_an_arbitrator_may_confirm_or_drop(play, ruling, kept):
     text = play.decisions()["CHAR_02"]["final_decision"]
     play.export()
-    play.judge({text: {"suitable": "yes", "verdict": "unacceptable", "rationale": "too calm"}})
+    play.judge({text: {**AS_IS, "verdict": "unacceptable", "rationale": "too calm"}})
     play.again()
     play.call("import", play.fill("B1", ruling))
     assert ("CHAR_02" in play.decisions()) is kept
@@ -122,7 +132,12 @@ def test_importing_again_changes_nothing_also_after_texts_were_edited_and_pairs_
     play.export()
     play.judge(
         {
-            texts["CHAR_02"]: {"suitable": "yes", "verdict": "with_modifications", "edit": "I wait. I go."},
+            texts["CHAR_02"]: {
+                "suitable": "yes",
+                "verdict": "with_modifications",
+                "trace_verdict": "as_is",
+                "edit": "I wait. I go.",
+            },
             texts["CHAR_03"]: {"suitable": "no", "reason": "age"},
         }
     )
@@ -202,7 +217,7 @@ def test_a_judgement_of_a_text_that_has_changed_is_refused_by_name(play):
         (lambda rows: rows[0].update(verdict=""), "review.incomplete"),
         (lambda rows: rows[0].update(verdict="fine"), "review.unknown_term"),
         (lambda rows: rows[0].update(suitable="no", reason="age"), "review.contradictory"),
-        (lambda rows: rows[0].update(suitable="no", verdict=""), "review.incomplete"),
+        (lambda rows: rows[0].update(suitable="no", verdict="", trace_verdict=""), "review.incomplete"),
         (lambda rows: rows[0].update(edit="Another text."), "review.contradictory"),
         (lambda rows: rows[0].update(reason="age"), "review.contradictory"),
         (lambda rows: rows[0].update(verdict="with_modifications"), "review.incomplete"),
@@ -224,7 +239,7 @@ def test_an_answer_that_cannot_be_taken_is_named_and_the_others_are_taken(play, 
 def test_a_person_who_contradicts_themself_is_named_unless_the_judgement_is_revised(play):
     play.export()
     play.call("import", play.fill("A1", AS_IS))
-    changed = play.fill("A1", {"suitable": "no", "verdict": "", "reason": "age"})
+    changed = play.fill("A1", {"suitable": "no", "verdict": "", "trace_verdict": "", "reason": "age"})
     code, document, _ = play.call("import", changed)
     assert (code, document["taken"], set(codes(document))) == (1, 0, {"review.contradictory"})
     assert play.call("import", changed, "--revise")[1]["taken"] == 4
@@ -314,7 +329,12 @@ def test_other_people_cannot_join_a_round(play):
 
 def test_terms_are_read_however_they_are_typed(play):
     play.export()
-    assert play.call("import", play.fill("A1", {"suitable": " Yes ", "verdict": "As is"}))[1]["taken"] == 4
+    assert (
+        play.call("import", play.fill("A1", {"suitable": " Yes ", "verdict": "As is", "trace_verdict": "as_is "}))[1][
+            "taken"
+        ]
+        == 4
+    )
     assert {(row["suitable"], row["verdict"]) for row in play.reviews()} == {(True, "as_is")}
 
 
@@ -383,7 +403,7 @@ def test_a_sheet_of_another_benchmark_is_refused_item_by_item(play):
 def test_a_formula_is_never_exported_as_one_and_comes_back_as_it_was_written(play):
     play.export()
     text = "=HYPERLINK(1)"
-    answer = {"suitable": "yes", "verdict": "with_modifications", "edit": f"'{text}"}
+    answer = {**AS_IS, "verdict": "with_modifications", "edit": f"'{text}"}
     play.call("import", play.fill("A1", answer))
     assert {row["edit"] for row in play.reviews()} == {text}
     changed = {**play.decisions()["CHAR_02"], "final_decision": "=1+1"}
@@ -402,7 +422,88 @@ def test_agreement_names_the_items_it_is_over(play):
 def test_the_arbitrator_sees_what_the_annotators_are_furthest_apart_on_first(play):
     play.export()
     first, second, *_ = [row["text"] for row in play.sheet("B1")] or [row["text"] for row in play.sheet("A1")]
-    mild = {"suitable": "yes", "verdict": "with_modifications", "edit": "Otherwise."}
-    play.judge({first: mild, second: {"suitable": "yes", "verdict": "unacceptable", "rationale": "No."}})
+    mild = {**AS_IS, "verdict": "with_modifications", "edit": "Otherwise."}
+    play.judge(
+        {
+            first: mild,
+            second: {**AS_IS, "verdict": "unacceptable", "rationale": "No."},
+        }
+    )
     play.again()
     assert [row["text"] for row in play.sheet("B1")] == [second, first]
+
+
+PARTS = ("summary", "emotional_tone", "core_reasoning", "value_orientation")
+TRACE = "I stay out of it.\nuneasy\nAsking costs less than staying.\nsecurity"
+
+
+def inner(row):
+    return "\n".join(
+        row["inner_consciousness"][part]
+        for part in ("summary", "emotional_tone", "core_reasoning", "value_orientation")
+    )
+
+
+def test_a_decision_whose_inner_trace_somebody_objects_to_is_not_adopted(play):
+    text = play.decisions()["CHAR_02"]["final_decision"]
+    play.export()
+    play.judge({text: {**AS_IS, "trace_verdict": "unacceptable", "rationale": "It does not lead there."}})
+    assert play.decisions()["CHAR_02"]["review"]["status"] == "unreviewed"
+    assert {row["review"]["status"] for who, row in play.decisions().items() if who != "CHAR_02"} == {"unanimous"}
+    play.again()
+    (queued,) = play.sheet("B1")
+    assert "decision as is, inner trace unacceptable" in queued["judgements"]
+
+
+def test_the_arbitrators_trace_becomes_gold_beside_a_confirmed_decision_and_says_that_a_person_wrote_it(play):
+    before = play.decisions()["CHAR_02"]
+    made = {"origin": "built", "backend": "offline", "model": None, "prompt": "decide@1", "prompt_digest": "a" * 64}
+    made |= {"seed": 7, "revision": 0, "repairs": []}
+    play.space.write("decisions", [{**before, "provenance": made}], "CHAR_02")
+    play.export()
+    play.judge({before["final_decision"]: {**AS_IS, "trace_verdict": "with_modifications", "trace_edit": TRACE}})
+    play.again()
+    assert play.call("import", play.fill("B1", {"ruling": "confirm", "trace_edit": TRACE}))[0] == 0
+    row = play.decisions()["CHAR_02"]
+    assert (row["final_decision"], inner(row)) == (before["final_decision"], TRACE)
+    assert row["review"]["status"] == "arbitrated" and row["provenance"] == {**made, "origin": "reviewer"}
+    kept = play.bytes()
+    assert play.call("import")[0] == 0 and play.bytes() == kept
+    assert play.call("status")[1]["findings"] == []
+    assert validate(play.space.benchmark, {"decisions": [row], "reviews": play.reviews()}) == []
+
+
+def validate(benchmark, tables):
+    from validators import check
+
+    found = check(benchmark, {**{name: [] for name in benchmark.tables}, **tables}).findings
+    return [each for each in found if each.code in ("table.review_untraced", "table.judgement", "schema.missing")]
+
+
+def test_a_trace_changed_after_it_was_settled_loses_its_claim(play):
+    play.export()
+    play.judge()
+    row = play.decisions()["CHAR_02"]
+    changed = {**row, "inner_consciousness": {**row["inner_consciousness"], "summary": "Something else."}}
+    play.space.write("decisions", [changed], "CHAR_02")
+    assert [
+        each.code for each in validate(play.space.benchmark, {"decisions": [changed], "reviews": play.reviews()})
+    ] == ["table.review_untraced"]
+    code, document, _ = play.call("import")
+    assert (code, codes(document)) == (1, ["review.changed"])
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"trace_verdict": ""}, "review.incomplete"),
+        ({"trace_verdict": "with_modifications"}, "review.incomplete"),
+        ({"trace_verdict": "with_modifications", "trace_edit": "One line."}, "review.malformed_trace"),
+        ({"trace_verdict": "as_is", "trace_edit": TRACE}, "review.contradictory"),
+        ({"trace_verdict": "fine"}, "review.unknown_term"),
+    ],
+)
+def test_an_answer_about_the_trace_that_cannot_be_taken_is_named(play, given, code):
+    play.export()
+    document = play.call("import", play.fill("A1", {**AS_IS, **given}))[1]
+    assert document["taken"] == 0 and set(codes(document)) == {code}
