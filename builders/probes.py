@@ -9,7 +9,7 @@ in the public domain, the rest in our own words (``seeds/fidelity/probes.toml``)
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import computed
 from builders.pipeline.run import Done, Run
 from builders.pipeline.staleness import inputs_digest, write_if_stale
-from schemas.tables import Row
+from schemas.tables import Row, vocabulary
 
 MAKES = ("probes",)
 
@@ -27,7 +27,7 @@ _SEEDS = Path(__file__).parent / "seeds" / "fidelity" / "probes.toml"
 def probes(seed: int) -> list[Row]:
     """All rows, in order of id."""
     text = tomllib.loads(_SEEDS.read_text("utf-8"))
-    rows = [_item(item, text["questionnaire"]["question"]) for item in text["item"]]
+    rows = [_item(item, text["questionnaire"]["question"]) for item in vocabulary("questionnaire_items")]
     for dimension, situation in text["essay"]["situations"].items():
         asked = text["essay"]["question"].format(situation=situation)
         rows.append(_row(f"essay-{dimension}", "essay", dimension, asked))
@@ -41,8 +41,8 @@ def build(run: Run) -> Done:
     return Done([write_if_stale(run.space, "probes", digest, lambda: probes(run.seed), run.fresh)])
 
 
-def _item(item: dict[str, Any], question: str) -> Row:
-    statement = item["statement"]
+def _item(item: Mapping[str, Any], question: str) -> Row:
+    statement = item["label"]
     asked = question.format(statement=f"I {statement[0].lower()}{statement[1:]}")
     row = _row(f"questionnaire-{item['id']}", "questionnaire", item["dimension"], asked)
     return {**row, "keyed": item["keyed"], "statement": statement}

@@ -71,6 +71,14 @@ class Browser:
         self._post(f"/session/{self._session}/window/rect", {"width": width, "height": 900})
         self._post(f"/session/{self._session}/url", {"url": path.resolve().as_uri()})
 
+    def resize(self, width: int) -> None:
+        """Make the page as narrow as a phone's, which no window is."""
+        self._command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=True)
+
+    def media(self, name: str) -> None:
+        """Show the page as on another medium, for example print."""
+        self._command("Emulation.setEmulatedMedia", media=name)
+
     def run(self, script: str) -> Any:
         """What a script returns."""
         return self._post(f"/session/{self._session}/execute/sync", {"script": script, "args": []})
@@ -93,6 +101,9 @@ class Browser:
         request = urllib.request.Request(f"{self._address}/session/{self._session}", method="DELETE")
         with contextlib.suppress(urllib.error.URLError):
             urllib.request.urlopen(request).close()
+
+    def _command(self, name: str, **parameters: Any) -> None:
+        self._post(f"/session/{self._session}/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         data = json.dumps(body).encode()

@@ -141,4 +141,4 @@ def test_open_answers_are_reported_and_ranked(tmp_path, small):
         assert evaluate(tmp_path, "open", *words) == 0
     assert evaluate(tmp_path, "report", *paths, "--out", tmp_path / "r.html", "--quiet") == 0
     text = (tmp_path / "r.html").read_text("utf-8")
-    assert "narrative" in text and "characters like these" in text
+    assert "Narrative" in text and "Characters like these" in text

@@ -49,7 +49,7 @@ def test_every_figure_stands_with_its_interval_and_what_it_means(reported):
         if figure["value"] is not None
     ]
     assert shown == pytest.approx(sorted(figures), abs=1e-6)
-    assert "personas like these" in text and "these, asked again" in text
+    assert "Personas like these" in text and "These, asked again" in text
     assert "Judges examined" in text and "Judges compared" in text and "without offline:noisy" in text
     assert "No model has been asked" in text and "src=" not in text and len(page.read_bytes()) < 150_000
 
@@ -92,13 +92,88 @@ def test_choices_and_scores_are_not_put_on_one_page(reported, tmp_path, capsys):
     assert "a result of `said`" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("width", [390, 1200])
-def test_the_page_fits_a_phone_and_a_desk(reported, width):
+@pytest.fixture(scope="module")
+def both(reported, tmp_path_factory):
+    """One page of two benchmarks: choices on HEART in two orders and two samples, judged texts of fidelity."""
+    root = tmp_path_factory.mktemp("both")
+    words = ["--release", "heart@1.0.0", "--setting", "recent", "--workspace", str(root), "--limit", "60", "--quiet"]
+    models = ["offline:nearest", "offline:longest", "offline:reader"]
+    assert main(["choice", *words, "--model", *models, "--orders", "2", "--samples", "2"]) == 0
+    choices = sorted(map(str, root.rglob("choice.*.json")))
+    page = root / "both.html"
+    assert main(["report", *choices, *map(str, reported[2]), "--out", str(page), "--quiet"]) == 0
+    return page
+
+
+def test_several_benchmarks_are_chapters_of_one_page_whose_links_lead_somewhere(both):
     with browser() as chrome:
-        chrome.open(reported[0], width)
+        chrome.open(both)
         assert chrome.complaints() == []
-        inner, wide = chrome.run("return [innerWidth, document.documentElement.scrollWidth]")
-        assert wide <= inner
+        assert chrome.run("return [...document.querySelectorAll('h1')].map((h) => h.textContent)") == [
+            "heart@1.0.0",
+            "fidelity@0.1.0",
+        ]
+        ids = chrome.run("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+        assert len(ids) == len(set(ids))
+        links = chrome.run("return [...document.querySelectorAll('a[href]')].map((a) => a.getAttribute('href'))")
+        assert len(links) > 20 and all(link.startswith("#") and link[1:] in ids for link in links)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_table_and_no_chart_is_cut_on_a_phone_or_a_desk(both, width):
+    with browser() as chrome:
+        chrome.resize(width)
+        chrome.open(both, width)
+        chrome.run("return showItems()")
+        chrome.run("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+        assert chrome.run("return innerWidth") == width
+        cut = chrome.run(
+            """return [...document.querySelectorAll('body, section, .wide, table, .dots, td, th')].filter(
+              (e) => e.offsetParent !== null && e.scrollWidth > e.clientWidth + 1).map(
+              (e) => e.tagName + ' ' + e.className + ' ' + e.textContent.slice(0, 60))"""
+        )
+        assert cut == []
+
+
+def test_a_phone_shows_the_name_of_a_column_beside_its_cell(both):
+    with browser() as chrome:
+        chrome.resize(390)
+        chrome.open(both, 390)
+        label = chrome.run(
+            """const cell = document.querySelector('#chapter-1-results td');
+            return [cell.dataset.label, getComputedStyle(cell, '::before').content]"""
+        )
+        assert label == ["Accuracy", '"Accuracy"']
+
+
+def test_the_page_is_walked_by_keyboard_and_folds_open_with_it(both):
+    with browser() as chrome:
+        chrome.open(both)
+        chrome.press("\ue004")
+        assert chrome.run("return document.activeElement.className") == "skip"
+        chrome.press("\ue007")
+        chrome.wait()
+        assert chrome.run("return document.activeElement.id") == "main"
+        chrome.run("document.querySelector('#chapter-2-groups summary').focus()")
+        chrome.press("\ue007")
+        chrome.wait()
+        assert chrome.run("return document.querySelector('#chapter-2-groups details').open")
+
+
+def test_print_leaves_out_what_is_operated_and_keeps_every_figure(both):
+    with browser() as chrome:
+        chrome.open(both)
+        chrome.media("print")
+        hidden = chrome.run(
+            """return ['nav', '.filter', '.more', '.skip'].map(
+              (name) => getComputedStyle(document.querySelector(name)).display)"""
+        )
+        assert set(hidden) == {"none"}
+        shown = chrome.run(
+            "return [...document.querySelectorAll('section table')].filter((e) => e.offsetParent).length"
+        )
+        assert shown >= 10
+        assert chrome.run("return getComputedStyle(document.querySelector('.wide')).overflowX") == "visible"
 
 
 def test_a_leaderboard_has_a_table_for_each_content_and_ranks_with_ties(reported, tmp_path, capsys):

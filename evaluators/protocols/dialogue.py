@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluators.dialogues.rows import Asked, Planted, dialogue_tables
 from evaluators.protocols.plan import Plan
 from evaluators.running import OFFLINE, asking, offline_name
-from evaluators.scoring.dialogue_rows import Asked, Planted, dialogue_tables
 from models.dialogue import Between, Cast, Dialogue, StopRule, dialogue
 from models.request import Chain, Reply, Role
 from releases import Release
@@ -102,7 +102,7 @@ def dialogue_plan(
         tables=lambda found: dialogue_tables(found, settings, extra),
         served=lambda found: {reply.model for role, reply in _replies(found) if role == SUBJECT},
         about={"user": parsed.user, **about},
-        named=("" if parsed.user.startswith(OFFLINE) else f"user-{parsed.user}", *named),
+        named=("" if parsed.user == PLANNED else f"user-{parsed.user}", *named),
     )
 
 

@@ -46,7 +46,7 @@ def response(subject: str, dimension: str, level: str, task: str, chance: Random
     """What a subject writes as a persona. Raises KeyError for an unknown dimension, level or task."""
     count = chance.randint(*LENGTHS[task])
     levels = [score(subject, level, place / max(1, count - 1), chance) for place in range(count)]
-    return Planted(tuple(_sentence(dimension, one, chance) for one in levels), tuple(levels))
+    return Planted(tuple(sentence(dimension, one, chance) for one in levels), tuple(levels))
 
 
 def score(subject: str, level: str, along: float, chance: Random) -> int | None:
@@ -60,7 +60,8 @@ def score(subject: str, level: str, along: float, chance: Random) -> int | None:
     return chance.choice([one for third, scores in THIRDS.items() for one in scores if (third != level) == slipped])
 
 
-def _sentence(dimension: str, level: int | None, chance: Random) -> str:
+def sentence(dimension: str, level: int | None, chance: Random) -> str:
+    """A sentence of the bank that shows a level, 1 to 5; None one that shows nothing."""
     bank = _bank()
     sentences: list[str] = bank["empty"] if level is None else bank[dimension][str(level)]
     return chance.choice(sentences)

@@ -21,6 +21,7 @@ from typing import Any
 
 from evaluators.protocols import open_ended, replay, responses
 from evaluators.protocols.plan import Plan
+from evaluators.psychometrics import interview, questionnaire
 from evaluators.running import (
     add_model_arguments,
     add_release_arguments,
@@ -46,6 +47,8 @@ PROTOCOLS: dict[str, ModuleType] = {
     "sessions": sessions,
     "replay": replay,
     "task_dialogues": task_dialogues,
+    "questionnaire": questionnaire,
+    "interview": interview,
     "open": open_ended,
 }
 """Name -> module; ``plan`` says what a module must have."""

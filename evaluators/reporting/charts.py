@@ -214,6 +214,26 @@ def strip(counts: Mapping[int, int], bounds: Sequence[tuple[str, int, int]], fir
     )
 
 
+def round_scale(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of a scale that holds 0 and all values: whole numbers, or tenths where everything is small."""
+    least, most = min([0.0, *values]), max([0.0, *values])
+    step = 0.1 if max(most, -least) <= 0.5 else 1.0
+    return math.floor(least / step - 1e-9) * step if least else 0.0, max(step, math.ceil(most / step - 1e-9) * step)
+
+
+def whisker(value: float | None, spread: Mapping[str, Any] | None, least: float, most: float) -> str:
+    """A dot with its interval on a scale of its own, for a cell of a table; nothing for no value."""
+    if value is None:
+        return ""
+    width = most - least
+    line = ""
+    if spread and spread["low"] is not None:
+        left, long = 100 * (spread["low"] - least) / width, 100 * (spread["high"] - spread["low"]) / width
+        line = f'<i class="ci s-naive_rag" style="left:{left:.3f}%;width:{long:.3f}%"></i>'
+    dot = f'<b class="dot s-naive_rag" style="left:{100 * (value - least) / width:.3f}%"></b>'
+    return f'<span class="track small" aria-hidden="true">{line}{dot}</span>'
+
+
 def legend(entries: Sequence[tuple[str, str]]) -> str:
     """Series classes and their names."""
     items = "".join(f'<li><i class="swatch {series}"></i>{escape(name)}</li>' for series, name in entries)

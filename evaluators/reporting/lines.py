@@ -14,6 +14,11 @@ _NAMES = {
     "rc": "RC",
     "mean": "mean score",
     "valid": "valid share",
+    "trait_error": "error of traits",
+    "trait_floor": "error of the middle",
+    "trait_bias": "bias of traits",
+    "trait_correlation": "correlation",
+    "trait_profile": "within characters",
 }
 
 
@@ -30,20 +35,47 @@ def score_lines(header: Mapping[str, Any]) -> Iterator[str]:
         yield f"{one['first']} and {one['second']} on {one['metric']}: {agreement(one)}"
     for one in figures["consensus"]:
         who = "all judges" if one["without"] is None else f"without {one['without']}"
-        yield f"{one['metric']}, {who}: " + "; ".join(line.strip() for line in _figures(one))
+        shown = (f"{metric_name(name)} {figure_line(figure)}" for name, figure in figures_of(one).items())
+        yield f"{one['metric']}, {who}: {'; '.join(shown)}"
 
 
 def _figures(one: Mapping[str, Any]) -> Iterator[str]:
+    for name, figure in figures_of(one).items():
+        yield f"{metric_name(name):<20} {figure_line(figure)}"
+    declined = one["mean"]["declined_as_least"] if "mean" in one else None
+    if declined is not None:
+        yield f"with what was declined as the least of the scale {declined:.3f}"
+    if one.get("position_dependent") is not None:
+        yield f"verdicts that went by position {one['position_dependent']:.1%}"
+    if "traits" in one and one["traits"]["cells"]:
+        yield from _traits(one["traits"])
+
+
+def _traits(traits: Mapping[str, Any]) -> Iterator[str]:
+    for trait, own in traits["by"].items():
+        shown = (("ranks", own["ranks"]), ("alpha", own["alpha"]))
+        more = "".join(f", {name} {value:.3f}" for name, value in shown if value is not None)
+        yield f"{trait}: error {own['error']['value']:.3f}, bias {own['bias']['value']:+.3f}{more}"
+    yield f"agreement above the middle, whatever is said: {traits['acquiescence']:+.3f} points"
+    for group in ("wordings", "orders"):
+        found = traits[group]
+        if found and found["same"] is not None:
+            alike = "not defined" if found["correlation"] is None else f"{found['correlation']:.3f}"
+            yield f"over {found['count']} {group}: correlation of traits {alike}, same answer {found['same']:.1%}"
+
+
+def figures_of(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The figures of an entry of ``judged`` or ``consensus`` that have intervals, by name."""
     if "fidelity" in one:
-        for name, figure in one["fidelity"]["metrics"].items():
-            yield f"{metric_name(name):<12}{figure_told(figure)}"
-    else:
-        yield f"mean {figure_told(one['mean'])}"
-        if one.get("position_dependent") is not None:
-            yield f"verdicts that went by position {one['position_dependent']:.1%}"
+        metrics: Mapping[str, Any] = one["fidelity"]["metrics"]
+        return metrics
+    if "traits" in one:
+        names = ("error", "floor", "bias", "correlation", "profile") if one["traits"]["cells"] else ()
+        return {f"trait_{name}": one["traits"][name] for name in names}
+    return {one["metric"]: one["mean"]}
 
 
-def over_told(over: str) -> str:
+def population(over: str) -> str:
     """Whom an interval speaks of."""
     return _OVER.get(over, f"{over.removesuffix('_id').replace('_', ' ')}s like these")
 
@@ -53,12 +85,12 @@ def metric_name(name: str) -> str:
     return _NAMES.get(name, name.replace("_", " "))
 
 
-def figure_told(figure: Mapping[str, Any]) -> str:
+def figure_line(figure: Mapping[str, Any]) -> str:
     """A figure with its intervals."""
     if figure["value"] is None:
         return "not defined"
     spreads = [
-        f"{over_told(one['over'])} [{one['low']:.3f}, {one['high']:.3f}]"
+        f"{population(one['over'])} [{one['low']:.3f}, {one['high']:.3f}]"
         for one in figure["intervals"]
         if one["low"] is not None
     ]
@@ -75,5 +107,5 @@ def agreement(one: Mapping[str, Any]) -> str:
         ("bias", one["bias"], "{:+.3f}"),
         ("same on applies or not", one["not_applicable"], "{:.1%}"),
     )
-    told = ", ".join(f"{name} {form.format(value)}" for name, value, form in shown if value is not None)
-    return f"{told or 'nothing in common'} over {one['items']:,} items"
+    parts = ", ".join(f"{name} {form.format(value)}" for name, value, form in shown if value is not None)
+    return f"{parts or 'nothing in common'} over {one['items']:,} items"

@@ -142,16 +142,15 @@ def plots(figures: Result, calibration: str) -> Section:
             )
             for method, rows in one["reliability"].items()
         ]
-        body += f"<h3>{name}: reliability</h3>"
-        body += square(series, "score that was given", "mean score of the raters", f"Reliability of {name}")
+        drawn = square(series, "score that was given", "mean score of the raters", f"Reliability of {name}")
         scales = [
             Series(_colour(method), method, [
                 (row["gold"], row[method], row["rater"]) for row in one["scales"] if row[method] is not None
             ])
             for method in dict.fromkeys(("raw", calibration))
         ]  # fmt: skip
-        body += f"<h3>{name}: each rater's scale</h3>"
-        body += square(scales, "mean score of a rater", "mean score given for that rater", f"Scales, {name}")
+        drawn += square(scales, "mean score of a rater", "mean score given for that rater", f"Scales, {name}")
+        body += f'<h3>{name}: reliability, and the scale of each rater</h3><div class="facts">{drawn}</div>'
     return Section("plots", "Calibration, drawn", body, "On the dashed line judge and raters are the same.")
 
 
@@ -224,7 +223,8 @@ def counted(figures: Result) -> Section:
         rows.append(
             [
                 escape(_name(one)), escape(states), f"{raw['turns']:,}", f"{raw['without_prediction']:,}",
-                f"{raw['without_gold']:,}", escape(skipped or "none"),
+                f"{raw['without_gold']:,}", f"{one['without_memory']:,}",
+                escape(skipped or "none"),
             ]
         )  # fmt: skip
     head = [
@@ -233,6 +233,7 @@ def counted(figures: Result) -> Section:
         "Turns with both",
         "Gold without score",
         "Score without gold",
+        "Without a memory",
         "Raters left out of averages",
     ]
     return Section("counts", "What was counted", table(head, rows, 2), "Nothing that is missing stands for a number.")

@@ -35,7 +35,7 @@ def square(series: Sequence[Series], across: str, up: str, about: str) -> str:
     return (
         f'<figure><div class="lines square"><div class="axis" aria-hidden="true">{left}</div>'
         f'<svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{escape(about)}">{grid}'
-        f'<path class="grid" stroke-dasharray="4 4" d="M{_x(_LEAST)} {_y(_LEAST)}L{_x(_MOST)} {_y(_MOST)}"/>'
+        f'<path class="line s-vanilla" stroke-dasharray="4 4" d="M{_x(_LEAST)} {_y(_LEAST)}L{_x(_MOST)} {_y(_MOST)}"/>'
         f'{body}</svg><div class="columns" style="--columns:{len(ticks)}" aria-hidden="true">{columns}</div></div>'
         f"{legend([(one.css, one.name) for one in series])}"
         f'<figcaption class="note">Across: {escape(across)}. Up: {escape(up)}.</figcaption></figure>'

@@ -9,15 +9,20 @@ sentences, means elsewhere; agreement where there are several judges; an examina
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from evaluators.reporting.lines import over_told
+from evaluators.reporting import psychometrics
+from evaluators.reporting.charts import round_scale, whisker
+from evaluators.reporting.dialogues.curves import curves, gains
+from evaluators.reporting.dialogues.learned import learned
+from evaluators.reporting.dialogues.reader import reader
+from evaluators.reporting.lines import figures_of, metric_name, population
 from evaluators.reporting.parts import Chapter, Section, table
 from evaluators.reporting.ranking import ranking
+from evaluators.reporting.scored_report import ScoredReport
 from evaluators.scoring.metrics import STATES
 from evaluators.scoring.ranking import Ranked, names_of, ranked
 from evaluators.scoring.score_rows import read_scores
@@ -27,27 +32,20 @@ _AGREEMENT = ("exact", "within_one", "kappa", "spearman", "bias", "not_applicabl
 _HEADS = ("Exact", "Within one", "Kappa, quadratic", "Spearman", "Bias", "Same on applies", "Items")
 
 
-@dataclass(frozen=True)
-class ScoredReport:
-    """What the page is about: results of scores of one release, each with a name, and their ranks."""
-
-    results: Sequence[Mapping[str, Any]]
-    names: Sequence[str]
-    ranks: Sequence[Ranked]
-
-    def judged(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Each run's figures by metric and judge, under the run's name."""
-        for name, result in zip(self.names, self.results, strict=True):
-            for one in result["figures"]["judged"]:
-                yield name, one
-
-
 def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], seed: int) -> Chapter:
     """The chapter of results of ``judge`` on one content."""
     names = names_of(results)
     scores = {name: read_scores(path, one) for name, path, one in zip(names, paths, results, strict=True)}
     report = ScoredReport(results, names, ranked(scores, seed))
-    return Chapter(results[0]["release"]["name"], "judged texts", head(report), sections(report), report.ranks)
+    held = [
+        curves(names, results),
+        gains(names, results, scores, seed),
+        learned(paths, names, results, seed),
+        reader(paths, names, results),
+    ]
+    shown = [*held[:3], *sections(report), held[3]]
+    about = f"judged: {results[0]['run']['protocol'].replace('_', ' ')}"
+    return Chapter(results[0]["release"]["name"], about, head(report), shown, report.ranks)
 
 
 def head(report: ScoredReport) -> str:
@@ -59,21 +57,31 @@ def head(report: ScoredReport) -> str:
     if all(result["run"]["model"].startswith("offline:") for result in report.results):
         cautions.append("No model has been asked: the texts are planted, to rehearse with and to examine judges.")
     if offline:
-        cautions.append(f"{escape(', '.join(offline))} need no model: known judges, ceilings and floors.")
+        cautions.append(f"Judges without a model, ceilings and floors: {escape(', '.join(offline))}.")
     best = [one for one in report.ranks if one.rank == 1]
     verdict = "Nothing to rank." if not best else _verdict(report, best)
     caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
     return (
         f'<p class="verdict">{verdict}</p>'
-        f"<p>Texts were split into the units that the rubrics name; each was judged by {escape(', '.join(judges))}. "
-        "Each interval says whom it speaks of: those very personas asked again, or others like them.</p>"
+        f"<p>Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks "
+        "(the same ones asked again, or others like these).</p>"
         f'{caution}<p class="digest">content <code>{release["content_digest"][:16]}</code></p>'
     )
 
 
+def _units(report: ScoredReport) -> str:
+    """How many of which unit, of all runs."""
+    items: dict[str, int] = {}
+    for name, result in zip(report.names, report.results, strict=True):
+        counts = {(name, one["unit"]): one["items"] for one in result["figures"]["judged"]}
+        for (_, unit), count in counts.items():
+            items[unit] = items.get(unit, 0) + count
+    return ", ".join(f"{count:,} {unit}s" for unit, count in items.items())
+
+
 def _verdict(report: ScoredReport, best: Sequence[Ranked]) -> str:
     names = " and ".join(f"<strong>{escape(one.name)}</strong>" for one in best)
-    tied = "are not told apart at the top" if len(best) > 1 else "stands first"
+    tied = "share the first rank" if len(best) > 1 else "ranks first"
     return f"{names} {tied}, by {escape(best[0].metric)} ({best[0].value:.3f})."
 
 
@@ -82,6 +90,9 @@ def sections(report: ScoredReport) -> list[Section]:
     return [
         figures(report),
         ranking(report.ranks, "Whole clusters of the rubric are drawn anew."),
+        psychometrics.profiles(report),
+        psychometrics.traits(report),
+        psychometrics.reliability(report),
         groups(report),
         examination(report),
         judges(report),
@@ -91,26 +102,50 @@ def sections(report: ScoredReport) -> list[Section]:
 
 
 def figures(report: ScoredReport) -> Section:
-    """Each figure with its intervals, what it means, and what would change it."""
+    """Each figure: what it means, what would change it, and its value and intervals for every run and judge."""
     meanings = tomllib.loads(_MEANINGS.read_text("utf-8"))
-    rows = []
+    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for name, one in report.judged():
-        for metric, figure in _metrics(one).items():
-            known = meanings.get(metric, {})
-            rows.append(
-                [
-                    f"<strong>{escape(known.get('name', metric))}</strong> <small>{escape(name)}, "
-                    f"{escape(one['judge'])}</small>",
-                    f'<span data-value="{figure["value"]:.6f}">{figure["value"]:.3f}</span>'
-                    if figure["value"] is not None
-                    else "not defined",
-                    _spreads(figure),
-                    escape(known.get("means", f"Mean of {metric} over what applies.")),
-                    escape(known.get("changes", "The answers, and the judge's bias.")),
-                ]
-            )
-    lead = "What was measured, how sure it is, what it means, and what would change it."
-    return Section("scores", "Scores", table(["Figure", "Value", "95 %", "Means", "Changes with"], rows, 9), lead)
+        for metric, figure in figures_of(one).items():
+            found.setdefault(metric, []).append((f"{escape(name)} <small>{escape(one['judge'])}</small>", figure))
+    body = ""
+    for metric, rows in found.items():
+        known = meanings.get(metric, {})
+        title = escape(known.get("name", metric_name(metric).capitalize()))
+        means = escape(known.get("means", f"Mean of the scores of {metric_name(metric)} over what applies."))
+        changes = escape(known.get("changes", "The answers, and the judge's bias."))
+        body += (
+            f'<div class="figure"><h3>{title}</h3><p>{means} <span class="changes">Changes with: {changes}</span></p>'
+            f"{_figure_table(rows)}</div>"
+        )
+    lead = "What was measured, how sure it is (95 % intervals, each for whom it speaks of), and what would change it."
+    return Section("scores", "Scores", body, lead)
+
+
+def _figure_table(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """A row a run and judge, a column a kind of interval, and the first interval drawn."""
+    kinds = list(dict.fromkeys(spread["over"] for _, figure in rows for spread in figure["intervals"]))
+    values = [value for _, figure in rows for value in _extent(figure)]
+    least, most = round_scale(values)
+    cells = []
+    for name, figure in rows:
+        spreads = {spread["over"]: spread for spread in figure["intervals"]}
+        drawn = whisker(figure["value"], spreads.get(kinds[0]) if kinds else None, least, most)
+        shown = "not defined"
+        if figure["value"] is not None:
+            shown = f'<span data-value="{figure["value"]:.6f}">{figure["value"]:.3f}</span>'
+        cells.append([name, drawn, shown, *(_bounds(spreads.get(kind)) for kind in kinds)])
+    head = ["Run", f"{least:g} to {most:g}", "Value", *(population(kind).capitalize() for kind in kinds)]
+    return table(head, cells, numbers=2)
+
+
+def _extent(figure: Mapping[str, Any]) -> list[float]:
+    ends = [spread[end] for spread in figure["intervals"] for end in ("low", "high")]
+    return [value for value in (figure["value"], *ends) if value is not None]
+
+
+def _bounds(spread: Mapping[str, Any] | None) -> str:
+    return "–" if spread is None or spread["low"] is None else f"{spread['low']:.3f} to {spread['high']:.3f}"
 
 
 def groups(report: ScoredReport) -> Section:
@@ -145,7 +180,7 @@ def judges(report: ScoredReport) -> Section:
             rows.append([f"{who}</small>", *_agreed(one)])
         for one in result["figures"]["consensus"]:
             who = "all judges" if one["without"] is None else f"without {escape(one['without'])}"
-            told = ", ".join(f"{metric} {_value(figure)}" for metric, figure in _metrics(one).items())
+            told = ", ".join(f"{metric} {_value(figure)}" for metric, figure in figures_of(one).items())
             left.append([f"{who} <small>{escape(one['metric'])}, {escape(name)}</small>", told])
     body = table(["Judges", *_HEADS], rows) if rows else ""
     return Section("judges", "Judges compared", body + (table(["Judged by", "Figures"], left, 9) if left else ""))
@@ -187,27 +222,15 @@ def measured(report: ScoredReport) -> Section:
     return Section("measured", "What was measured", table(["Run", "Model that answered", "Rubrics", "Judged"], rows, 9))
 
 
-def _metrics(one: Mapping[str, Any]) -> Mapping[str, Any]:
-    metrics: Mapping[str, Any] = one["fidelity"]["metrics"] if "fidelity" in one else {one["metric"]: one["mean"]}
-    return metrics
-
-
 def _groups(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "traits" in one:
+        return {}
     if "fidelity" in one:
         by: Mapping[str, Any] = one["fidelity"]["by"]
         return by
     return {
         name: {key: {one["metric"]: figure} for key, figure in by.items()} for name, by in one["mean"]["by"].items()
     }
-
-
-def _spreads(figure: Mapping[str, Any]) -> str:
-    told = [
-        f"{escape(over_told(one['over']))} {one['low']:.3f} to {one['high']:.3f}"
-        for one in figure["intervals"]
-        if one["low"] is not None
-    ]
-    return "<br>".join(told) or "no interval from one cluster"
 
 
 def _value(figure: Mapping[str, Any]) -> str:

@@ -20,14 +20,14 @@ from typing import Any
 
 import polars as pl
 
+from evaluators.dialogues.items import read_items
 from evaluators.rubrics.compatibility import read_released
 from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
-from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.verdicts import Verdict, read_reply
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
-from evaluators.scoring.dialogue_items import read_items
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, planted_in
@@ -120,7 +120,7 @@ def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubr
     if parsed.rubric:
         return [read_rubric(path) for path in parsed.rubric]
     benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
-    found = [one for one in rubrics_of(benchmark) if one.protocol in (None, protocol)]
+    found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
     if not found:
         raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
     return found
@@ -186,7 +186,7 @@ def _rows(
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
         spent = used([reply.usage for reply in replies], judge, settings)
         for place, (part, verdict) in enumerate(verdicts.items()):
-            planted_state, planted = planted_in(row, part)
+            planted_state, planted = planted_of(rubric, row, part)
             made.append(
                 {
                     "item": row["item"],
@@ -256,6 +256,7 @@ def _write(
         },
         "said": {
             "model": header["run"]["model"],
+            "file": parsed.said.name,
             "tables": {name: entry["sha256"] for name, entry in header["tables"].items()},
         },
     }

@@ -27,7 +27,8 @@ _TOP = {
     "id": str,
     "version": int,
     "unit": str,
-    "protocol": str,
+    "protocols": list,
+    "stated": str,
     "instructions": str,
     "max_tokens": int,
     "evidence": str,
@@ -79,14 +80,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric file. ``sees`` are the fields that reach the judge, with their headings; ``evidence`` names the one that
-    a quotation must occur in; ``words`` the fields that the offline judge ``words`` compares. ``protocol`` names the
-    protocol whose answers it judges, None for any; ``composites`` are metrics made of several scores of an item."""
+    """A rubric file.
+
+    ``sees`` are the fields that reach the judge, with their headings; ``evidence`` names the one that a quotation must
+    occur in; ``words`` the fields that the offline judge ``words`` compares, ``stated`` the field in which an answer
+    states its own score. ``protocols`` are those whose answers it judges, empty for any; ``composites`` are metrics
+    made of several scores of an item.
+    """
 
     id: str
     version: int
     unit: UnitName
-    protocol: str | None
+    protocols: tuple[str, ...]
+    stated: str | None
     instructions: str
     scale: Scale
     parts: tuple[Part, ...]
@@ -158,7 +164,8 @@ def read_rubric(path: Path) -> Rubric:
         id=text["id"],
         version=text["version"],
         unit=text["unit"],
-        protocol=text.get("protocol"),
+        protocols=tuple(text.get("protocols", ())),
+        stated=text.get("stated"),
         instructions=text["instructions"].strip(),
         scale=scale,
         parts=parts,

@@ -4,6 +4,7 @@
     noisy      what was planted, moved one level with probability 0.15, "not applicable" mistaken with 0.05
     constant   the middle of the scale, whatever the text says
     random     a value drawn by the seed
+    stated     the score that an answer by choice states itself; for rubrics that name the field
     words      words that two texts have in common (F1 over stems), put on the scale; for rubrics that name the texts
     harsh, lenient, flat, fair   what ``satisfaction.planted`` says of a rated turn: planted bias, slope and noise
 
@@ -27,10 +28,11 @@ from evaluators.rubrics.verdicts import NA, say_value
 from evaluators.satisfaction.planted import JUDGES as BIASED_JUDGES
 from evaluators.satisfaction.planted import PlantedJudge
 from evaluators.satisfaction.turns import SATISFIED, SCORES
+from evaluators.scoring.said_rows import planted_in
 from schemas.errors import RequestError
 
 BIASED = {judge.name: judge for judge in BIASED_JUDGES}
-JUDGES = ("exact", "noisy", "constant", "random", "words", *BIASED)
+JUDGES = ("exact", "noisy", "constant", "random", "stated", "words", *BIASED)
 KEYED = ("exact", "noisy", *BIASED)
 MOVED, MISTAKEN = 0.15, 0.05
 
@@ -79,6 +81,19 @@ def common_words(one: str, two: str) -> float:
     return 2 * common / (sum(first.values()) + sum(second.values())) if common else 0.0
 
 
+def planted_of(rubric: Rubric, row: Mapping[str, Any], metric: str) -> tuple[str | None, float | None]:
+    """State and value that a judge should give a row, as ``planted_in`` has them, on the rubric's scale.
+
+    A state of None also where a rated turn is judged on another scale than 1 to 5 or two values.
+    """
+    state, value = planted_in(row, metric)
+    if value is None or row.get("quality") is None:
+        return state, value
+    if rubric.scale.values != SCORES and len(rubric.scale.values) != 2:
+        return None, None
+    return state, _on_scale(rubric, value)
+
+
 def middle(rubric: Rubric) -> float:
     """The middle value of a scale."""
     return rubric.scale.values[len(rubric.scale.values) // 2]
@@ -93,6 +108,8 @@ def _value(
         return chance.choice(rubric.scale.values)
     if judge == "words":
         return _by_words(rubric, part, fields)
+    if judge == "stated":
+        return _stated(rubric, fields)
     if planted is None or (judge in BIASED and planted.quality is None):
         raise RequestError(
             f"offline:{judge} without planted quality", rubric.path, expected="answers of an offline subject",
@@ -137,6 +154,16 @@ def _noisy(rubric: Rubric, part: Part, value: float | None, chance: Random) -> f
         return None
     row = noisy_row(rubric, value)
     return chance.choices(list(row), list(row.values()))[0]
+
+
+def _stated(rubric: Rubric, fields: Mapping[str, str]) -> float:
+    if rubric.stated is None or rubric.stated not in fields:
+        raise RequestError(
+            "offline:stated for answers that state no score", rubric.path,
+            expected="answers by choice, and a rubric whose key `stated` names the field",
+            fix="Judge with a model",
+        )  # fmt: skip
+    return float(fields[rubric.stated])
 
 
 def _by_words(rubric: Rubric, part: Part, fields: Mapping[str, str]) -> float:

@@ -22,6 +22,7 @@ from evaluators.reporting.choice.lines import share_line
 from evaluators.scoring.agreement import same_choice, spearman
 from evaluators.scoring.figures import Item
 from evaluators.scoring.results import Result, names, read_results
+from evaluators.scoring.significance import holm
 from evaluators.scoring.statistics import paired
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
@@ -55,13 +56,15 @@ def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
         {"name": name, "model": result["run"]["model"], "setting": result["run"]["setting"], **result["figures"]}
         for name, result in zip(called, results, strict=True)
     ]
+    pairs = [
+        {"first": called[one], "second": called[two], **_pair(results[one], results[two], seed)}
+        for one, two in combinations(range(len(results)), 2)
+    ]
+    adjusted = holm({f"{n}": pair["p_characters"] for n, pair in enumerate(pairs) if pair["p_characters"] is not None})
     return {
         "release": results[0]["release"],
         "runs": [{key: one[key] for key in ("name", "model", "setting", "questions", "overall")} for one in runs],
-        "pairs": [
-            {"first": called[one], "second": called[two], **_pair(results[one], results[two], seed)}
-            for one, two in combinations(range(len(results)), 2)
-        ],
+        "pairs": [{**pair, "p_holm": adjusted.get(f"{n}")} for n, pair in enumerate(pairs)],
         "floors": [_floor(result, name, seed) for name, result in zip(called, results, strict=True)],
         "agreement": matrix(results),
         "settings": between_settings(results),
@@ -132,6 +135,8 @@ def difference_line(pair: dict[str, Any]) -> str:
     """A paired difference for people."""
     spreads = "; ".join(f"{one['answers']} {_bounds(one)}" for one in pair["intervals"])
     by_people = "" if pair["p_characters"] is None else f", p {pair['p_characters']:.2g} by signs of whole characters"
+    if pair.get("p_holm") is not None:
+        by_people += f" ({pair['p_holm']:.2g} after Holm's correction)"
     return (
         f"{100 * pair['difference']:+.1f} points over {pair['items']} questions ({spreads});"
         f" McNemar p {pair['p']:.2g}, questions as independent{by_people};"

@@ -12,11 +12,14 @@ from typing import Any, Literal, get_args
 
 UnitName = Literal["sentence", "message", "turn", "prefix", "dialogue", "session", "note", "pair", "item"]
 Kind = Literal["integers", "boolean", "labels", "pairwise"]
-Method = Literal["mean", "atomic"]
+Method = Literal["mean", "atomic", "traits"]
 State = Literal["scored", "not_applicable", "unscored", "refused", "failed"]
 """scored: a value was given; not_applicable: the judge says that the metric does not apply; unscored: a reply came
 and holds no value, or the judge declined; refused: the model declined; failed: no reply came. Only
 ``scored`` has a value."""
+
+TRAIT_GROUPS = ("character_id", "trait", "truth", "keyed", "statement_id", "wording", "order")
+"""Groups that rows of agreement with statements have, for the method ``traits``."""
 
 UNITS: tuple[UnitName, ...] = get_args(UnitName)
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -63,11 +66,12 @@ class Aggregation:
 
     ``mean``: a mean over ``within``, from the finest group to the coarsest, then over the coarsest. ``atomic``: persona
     fidelity (``fidelity``): sentences within responses within runs within sets, against the level in the
-    group ``target``. ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures are broken
-    down by. All are names of groups of the score rows; ``item`` is the item itself. ``only`` is a group and the value
-    that items need to count: the others are counted and left out. ``series`` is the group in whose order scores are a
-    series with a trend, over all of it and between ``segments``, places from 1. A metric with ``of`` has no rows of its
-    own: it is the mean of those metrics of the same item and judge, divided by ``over``.
+    group ``target``. ``traits``: agreement with keyed statements as trait values against the truth that rows hold
+    (``psychometrics.figures``). ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures
+    are broken down by. All are names of groups of the score rows; ``item`` is the item itself. ``only`` is a group and
+    the value that items need to count: the others are counted and left out. ``series`` is the group in whose order
+    scores are a series with a trend, over all of it and between ``segments``, places from 1. A metric with ``of`` has
+    no rows of its own: it is the mean of those metrics of the same item and judge, divided by ``over``.
     """
 
     method: Method = "mean"
@@ -85,7 +89,8 @@ class Aggregation:
     @property
     def groups(self) -> tuple[str, ...]:
         """Every group that is named, once."""
-        named = (*self.within, *self.clusters, *self.by, *self.sets, *self.only[:1])
+        traits = TRAIT_GROUPS if self.method == "traits" else ()
+        named = (*traits, *self.within, *self.clusters, *self.by, *self.sets, *self.only[:1])
         named = (*named, *(one for one in (self.target, self.series) if one))
         return tuple(dict.fromkeys(name for name in named if name != "item"))
 

@@ -14,13 +14,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evaluators.psychometrics.figures import units as trait_units
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
 from evaluators.scoring.metrics import Metric
 from evaluators.scoring.resampling import ClusterDraws, sums_of
 from evaluators.scoring.score_rows import Scores
+from evaluators.scoring.series_figures import series_of
 
 HEADLINE = "acc_atom"
+
+_DETAILS = ("setting", "memory", "user", "limit", "seed", "judges")
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,9 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
     if not common:
         return []
     metric = next(iter(firsts.values()))
-    shown = HEADLINE if metric.aggregation.method == "atomic" else metric.name
+    shown = {"atomic": HEADLINE, "traits": "1 - error of traits"}.get(metric.aggregation.method, metric.name)
+    if metric.aggregation.series and metric.rubric:
+        shown = metric.rubric.partition("@")[0].rpartition(".")[2]
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
     return ranks_of(units, f"{shown}, {min(common)}", seed)
 
@@ -85,7 +91,11 @@ def _of(sign: Mapping[tuple[str, str], int], one: str, two: str) -> int:
 def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item."""
     how = metric.aggregation
+    if how.series:
+        return _people(own, metric, judge)
     rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
+    if how.method == "traits":
+        return trait_units(rows)
     if how.method != "atomic":
         kept = rows.drop_nulls("value")
         return kept.select(pl.col("item").alias("unit"), pl.col(how.clusters[0]).alias("cluster"), "value")
@@ -97,6 +107,17 @@ def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
             "cluster": [attributes[one.key][how.clusters[0]] for one, value in found if value is not None],
             "value": [value for _, value in found if value is not None],
         },
+        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+    )
+
+
+def _people(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
+    """Persons with their mean over all sessions and all metrics of the rubric."""
+    names = [one.name for one in own.metrics if one.rubric == metric.rubric]
+    rows = own.frame.filter(pl.col("metric").is_in(names) & (pl.col("judge") == judge))
+    means = series_of(rows, metric).means()
+    return pl.DataFrame(
+        {"unit": list(means), "cluster": list(means), "value": list(means.values())},
         schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
     )
 
@@ -120,11 +141,22 @@ def _draws(clusters: int, seed: int) -> ClusterDraws:
 
 
 def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
-    """A name for each run: its model, and the judges where a model was judged more than once."""
+    """A name for each run: its model, and what else of the run tells those of one model apart."""
     runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
-    models = [str(run["model"]) for run in runs]
-    made: list[str] = []
-    for run, model in zip(runs, models, strict=True):
-        name = model if models.count(model) == 1 else f"{model}, judged by {', '.join(run['judges'])}"
-        made.append(name if name not in made else f"{name} ({made.count(name) + 1})")
-    return made
+    made = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
+    for detail in _DETAILS:
+        values = {str(run.get(detail)) for run, name in zip(runs, made, strict=True) if made.count(name) > 1}
+        if len(values) > 1:
+            several = [made.count(name) > 1 for name in made]
+            made = [
+                f"{name}, {_detail(run, detail)}" if apart and detail in run else name
+                for name, run, apart in zip(made, runs, several, strict=True)
+            ]
+    return [
+        name if name not in made[:place] else f"{name} ({made[:place].count(name) + 1})"
+        for place, name in enumerate(made)
+    ]
+
+
+def _detail(run: Mapping[str, Any], detail: str) -> str:
+    return f"judged by {', '.join(run[detail])}" if detail == "judges" else f"{detail} {run[detail]}"

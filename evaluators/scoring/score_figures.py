@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evaluators.psychometrics.figures import trait_figures
 from evaluators.scoring.agreement import agree
 from evaluators.scoring.fidelity_figures import fidelity_figures
 from evaluators.scoring.metrics import STATES, Metric
@@ -74,6 +75,8 @@ def _figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) -> dic
     rows = counting(rows, metric)
     if metric.aggregation.method == "atomic":
         return {"fidelity": fidelity_figures(rows, metric.aggregation, seed)}
+    if metric.aggregation.method == "traits":
+        return {"traits": trait_figures(rows, metric.aggregation, seed), "distribution": _distribution(rows, metric)}
     mean = {"mean": mean_figures(rows, metric, seed, draws)}
     return mean if metric.aggregation.of else {**mean, "distribution": _distribution(rows, metric)}
 

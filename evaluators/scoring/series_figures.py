@@ -34,6 +34,11 @@ class Series:
     values: Floats
     kinds: tuple[str | None, ...]
 
+    def means(self) -> dict[str, float]:
+        """The mean of each person who has a score."""
+        rows = {name: own[~np.isnan(own)] for name, own in zip(self.people, self.values, strict=True)}
+        return {name: float(own.mean()) for name, own in rows.items() if own.size}
+
     def of(self, kind: str) -> Floats:
         """1 for each person of a kind, 0 for the others."""
         return np.array([float(one == kind) for one in self.kinds])
@@ -73,16 +78,13 @@ def series_of(rows: pl.DataFrame, metric: Metric, value: str = "value") -> Serie
 
 def difference(first: Series, second: Series, seed: int) -> Mapping[str, Any] | None:
     """Second minus first, mean over the people that both have, people drawn anew; None for none in common."""
-    shared = sorted(set(first.people) & set(second.people))
+    before, after = first.means(), second.means()
+    shared = sorted(before.keys() & after.keys())
     if not shared:
         return None
-    gaps = np.array([_mean_of(second, name) - _mean_of(first, name) for name in shared])
+    gaps = np.array([after[name] - before[name] for name in shared])
     (found,) = ClusterDraws(len(shared), seed, "persona").means(gaps[:, None], np.ones((len(shared), 1)))
-    return {**asdict(found), "first": float(np.mean([_mean_of(first, name) for name in shared]))}
-
-
-def _mean_of(series: Series, name: str) -> float:
-    return float(np.nanmean(series.values[series.people.index(name)]))
+    return {**asdict(found), "first": float(np.mean([before[name] for name in shared]))}
 
 
 def _figures(series: Series, segments: Sequence[int], seed: int) -> dict[str, Any]:

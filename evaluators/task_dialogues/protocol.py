@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from evaluators.dialogues.rows import Planted
 from evaluators.protocols.dialogue import PLANNED, Talk, dialogue_plan
 from evaluators.protocols.plan import Plan
 from evaluators.running import OFFLINE as PREFIX
-from evaluators.scoring.dialogue_rows import Planted
 from evaluators.subjects.tasks.script import BEHAVIOURS
 from evaluators.subjects.tasks.slots import menus
 from evaluators.subjects.tasks.truth import personalization, planted_of_user, planted_scores

@@ -126,7 +126,8 @@ def assistant(scene: Scene, casting: Casting) -> Speaker:
 def script(scene: Scene, casting: Casting) -> Script:
     """What a planted assistant does; for a model, what stands for it in estimates."""
     name = casting.subject or _TYPICAL
-    return script_of(scene.user, scene.task, casting.offered, name, casting.seed)
+    informed = "interactions" in casting.context
+    return script_of(scene.user, scene.task, casting.offered, name, casting.seed, informed)
 
 
 def _user(scene: Scene, casting: Casting, moment: Moment) -> Any:

@@ -113,20 +113,12 @@ def comparisons(report: Report) -> Section:
     best = max(zip(report.names, report.results, strict=True), key=lambda one: one[1]["figures"]["overall"]["rate"])[0]
     first = [pair for pair in pairs if best in (pair["first"], pair["second"])]
     others = [pair for pair in pairs if pair not in first]
-    head = [
-        "Runs",
-        "Points",
-        *(f"95 %, {over}" for over in _OVER),
-        "McNemar p",
-        "p, characters",
-        "Detectable",
-        "Only this / other right",
-        "Questions",
-    ]
+    head = ["Runs", "Points", *(f"95 %, {over}" for over in _OVER), "McNemar p", "p, characters", "Detectable"]
     note = (
-        '<p class="note">Points of accuracy on the questions both runs asked. The interval resamples whole scenarios; '
-        "p is McNemar’s exact test, not corrected for the number of comparisons; “detectable” is the smallest "
-        "difference these two runs would show with 80 % power.</p>"
+        '<p class="note">Points of accuracy on the same questions; below them how many only this or the other run '
+        "has right. Each interval says what is drawn anew. McNemar’s exact test counts questions as independent; the "
+        "test beside it turns the signs of whole characters, with Holm’s correction for all pairs below. “Detectable” "
+        "is the smallest difference these two runs would show with 80 % power, questions counted as independent.</p>"
     )
     ranks = [
         f"{escape(pair['first'])} and {escape(pair['second'])}: "
@@ -142,15 +134,14 @@ def comparisons(report: Report) -> Section:
 
 
 def _compared(pair: Mapping[str, Any]) -> list[str]:
+    adjusted = "" if pair["p_holm"] is None else f" <small>Holm {_p(pair['p_holm'])}</small>"
     return [
         f"{escape(pair['second'])} <small>against {escape(pair['first'])}</small>",
-        points(pair["difference"]),
+        f"{points(pair['difference'])} <small>{pair['only_second']} / {pair['only_first']}</small>",
         *(_bounds(next(one for one in pair["intervals"] if one["over"] == over)) for over in _OVER),
         _p(pair["p"]),
-        _p(pair["p_characters"]),
+        f"{_p(pair['p_characters'])}{adjusted}",
         f"{100 * pair['detectable']:.1f}",
-        f"{pair['only_second']} / {pair['only_first']}",
-        f"{pair['items']:,}",
     ]
 
 

@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from evaluators.running import used
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
 from models.dialogue import Dialogue, Turn
 from models.remedies import Failure
-from models.request import Reply, Role, Usage
+from models.request import Reply, Role
 
 # A reply that says nothing, or cannot be read, declines as much as one that says so.
 _STATE = {
@@ -164,11 +165,11 @@ def _unsaid(dialogue: str, failure: Failure, spoken: Mapping[tuple[int, int], in
 
 def _dialogue(one: HeldTalk, settings: BackendSettings) -> dict[str, Any]:
     found = one.dialogue
-    used: Counter[str] = Counter()
+    tokens: Counter[str] = Counter()
     costs: list[float | None] = []
     for turn in (*found.turns, *found.notes):
         own = _used([turn.reply], turn.role, settings)
-        used.update({name: own[name] for name in ("input_tokens", "output_tokens")})
+        tokens.update({name: own[name] for name in ("input_tokens", "output_tokens")})
         costs.append(own["cost"])
     last = found.turns[-1] if found.turns else None
     return {
@@ -180,8 +181,8 @@ def _dialogue(one: HeldTalk, settings: BackendSettings) -> dict[str, Any]:
         "messages": str(len(found.turns)),
         **one.talk.fields,
         **_planted(one.planted.dialogue),
-        "input_tokens": used["input_tokens"],
-        "output_tokens": used["output_tokens"],
+        "input_tokens": tokens["input_tokens"],
+        "output_tokens": tokens["output_tokens"],
         "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
     }
 
@@ -236,13 +237,4 @@ def _nothing() -> dict[str, Any]:
 
 def _used(replies: Sequence[Reply], role: Role, settings: BackendSettings) -> dict[str, Any]:
     """Tokens and dollars of replies; nothing for a role that is played without a model."""
-    model = settings.roles[role].name
-    usages: list[Usage] = [reply.usage for reply in replies]
-    if model == "offline" or settings.name == "offline":
-        return _nothing()
-    costs = [settings.prices.cost(model, usage, settings.batch) for usage in usages]
-    return {
-        "input_tokens": sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in usages),
-        "output_tokens": sum(one.output_tokens for one in usages),
-        "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
-    }
+    return used((reply.usage for reply in replies), settings.roles[role].name, settings)
