@@ -113,3 +113,14 @@ def printable(words: str) -> str:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number and what it counts: "1 sentence", "2,000 characters"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def entries(row: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
+    """The objects in a list; none where there is no list."""
+    held = row.get(field)
+    return [each for each in held if isinstance(each, Mapping)] if isinstance(held, list) else []
+
+
+def values_of(row: Mapping[str, Any], field: str, name: str) -> list[Any]:
+    """One value of every object in a list, None where it is missing."""
+    return [each.get(name) for each in entries(row, field)]

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from builders import personas
@@ -38,23 +39,36 @@ OPTIONS = (BLUEPRINTS,)
 PROMPT = Path(__file__).parent / "prompts" / "decide.md"
 
 _TRACE = ("summary", "emotional_tone", "core_reasoning", "value_orientation")
+_LIKENESS = "structure"  # the cue mechanism of memories whose events are like the scenario's
 _TEMPERATURE = 0.6  # the released annotation script's
 
 Found = tuple[list[Row], list[Failure]]
 
 
+@dataclass(frozen=True)
+class Situation:
+    """A scenario and the memories that come up in it, in order of rank; ``alike`` are those it is most like."""
+
+    scenario: Row
+    memories: Sequence[Row]
+    alike: Sequence[Row] = ()
+
+
 def of_character(
     character: Row,
-    situations: Sequence[tuple[Row, Sequence[Row]]],
+    situations: Sequence[Situation],
     blueprints: Mapping[str, Blueprint],
     streams: Streams,
     backend: str,
 ) -> Chain[Found]:
-    """The chain of one character: a decision for each scenario with its activated memories in order of rank."""
+    """The chain of one character: a decision for each scenario with its activated memories."""
     rows: list[Row] = []
     failures: list[Failure] = []
-    for scenario, memories in situations:
-        request = _request(character, scenario, memories, blueprints, streams)
+    spoken_of = functools.cache(lambda: _spoken_of(situations))  # only the offline writer asks
+    for situation in situations:
+        scenario = situation.scenario
+        compose = functools.partial(_composed, character, situation, blueprints, streams, spoken_of)
+        request = _request(character, situation, streams, compose)
         reply = yield from ask(request, check=functools.partial(_wrong, character, scenario))
         if reply.status == "answered":
             rows.append(_row(character, scenario, reply.answer, built(request, reply, streams.seed, backend)))
@@ -84,10 +98,8 @@ def _wrong(character: Row, scenario: Row, answer: Row) -> str | None:
     return "; ".join(finding.message for finding in found if finding.severity == "error") or None
 
 
-def _request(
-    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], streams: Streams
-) -> Request:
-    prompt = load(PROMPT)
+def _request(character: Row, situation: Situation, streams: Streams, compose: Callable[[], Row]) -> Request:
+    prompt, scenario = load(PROMPT), situation.scenario
     rendered = prompt.render(
         **{field: character[field] for field in ("label", "occupation", "description", "self_value_logic")},
         big_five=", ".join(f"{trait} {value:.2f}" for trait, value in character["big_five"].items()),
@@ -96,7 +108,8 @@ def _request(
         suppressed=", ".join(character["suppressed_values"]),
         age=scenario["age"],
         scenario=scenario_text(scenario),
-        memories="\n".join(memory_line(m) for m in sorted(memories, key=lambda m: (m["age"], m["id"]))) or "nothing",
+        memories="\n".join(memory_line(m) for m in sorted(situation.memories, key=lambda m: (m["age"], m["id"])))
+        or "nothing",
     )
     return Request(
         id=f"{streams.benchmark}/decisions/{character['character_id']}/{scenario['id']}",
@@ -105,7 +118,7 @@ def _request(
         prompt=rendered.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
-        compose=functools.partial(_composed, character, scenario, memories, blueprints, streams),
+        compose=compose,
         schema={
             "type": "object",
             "additionalProperties": False,
@@ -118,14 +131,27 @@ def _request(
 
 
 def _composed(
-    character: Row, scenario: Row, memories: Sequence[Row], blueprints: Mapping[str, Blueprint], streams: Streams
+    character: Row,
+    situation: Situation,
+    blueprints: Mapping[str, Blueprint],
+    streams: Streams,
+    spoken_of: Callable[[], Mapping[str, Row]],
 ) -> Row:
     from builders.offline.decisions import decide
 
+    scenario = situation.scenario
     if scenario["id"] not in blueprints:
         fix = "Add one with --blueprints, or use --backend messages"
         raise RequestError("scenario without a blueprint", "scenarios", row=scenario["id"], fix=fix)
-    return decide(character, scenario, blueprints[scenario["id"]], memories, streams)
+    memory = spoken_of().get(scenario["id"])
+    return decide(character, scenario, blueprints[scenario["id"]], situation.memories, streams, memory)
+
+
+def _spoken_of(situations: Sequence[Situation]) -> dict[str, Row]:
+    """By scenario, the memory that the decision speaks of: rather one that is like what is happening."""
+    from builders.offline.quotation import leading
+
+    return leading([(each.scenario["id"], each.alike or each.memories) for each in situations])
 
 
 def build(run: Run) -> Done:
@@ -161,13 +187,14 @@ def build(run: Run) -> Done:
     return Done(outcomes, failures)
 
 
-def _situations(space: Workspace, who: str, scenarios: Mapping[str, Row]) -> list[tuple[Row, list[Row]]]:
+def _situations(space: Workspace, who: str, scenarios: Mapping[str, Row]) -> list[Situation]:
     memories = {row["id"]: row for row in space.rows("memories", who)}
     found = []
     for row in space.rows("activations", who):
         if row["step"] == "fine":
-            ranked = [memories[item["memory_id"]] for item in row["memories"]]
-            found.append((scenarios[row["scenario_id"]], ranked))
+            ranked = [(memories[item["memory_id"]], item["cue"]) for item in row["memories"]]
+            alike = [memory for memory, cue in ranked if cue == _LIKENESS]
+            found.append(Situation(scenarios[row["scenario_id"]], [memory for memory, _ in ranked], alike))
     return found
 
 

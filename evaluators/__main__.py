@@ -12,9 +12,10 @@ import evaluators.reporting.command as reporting
 from evaluators import export
 from evaluators.protocols import choice, import_command, open_command, run_command
 from evaluators.reporting import leaderboard
-from evaluators.rubrics import judge_command
+from evaluators.rubrics import judge_command, spur
 from evaluators.satisfaction import calibrate_command
 from evaluators.scoring import comparing
+from evaluators.task_dialogues import command as dialogues_command
 from schemas.command import Verb, run_verb
 
 VERBS = {
@@ -24,6 +25,10 @@ VERBS = {
     "judge": Verb(judge_command.HELP, judge_command.EXAMPLE, judge_command.add_arguments, judge_command.run),
     "calibrate": Verb(
         calibrate_command.HELP, calibrate_command.EXAMPLE, calibrate_command.add_arguments, calibrate_command.run
+    ),
+    "spur": Verb(spur.HELP, spur.EXAMPLE, spur.add_arguments, spur.run),
+    "dialogues": Verb(
+        dialogues_command.HELP, dialogues_command.EXAMPLE, dialogues_command.add_arguments, dialogues_command.run
     ),
     "import": Verb(import_command.HELP, import_command.EXAMPLE, import_command.add_arguments, import_command.run),
     "compare": Verb(comparing.HELP, comparing.EXAMPLE, comparing.add_arguments, comparing.run),

@@ -105,7 +105,8 @@ class StopRule:
     """When a dialogue ends: after ``sessions`` of ``turns`` exchanges, in each of which every speaker speaks once.
 
     Before that when a speaker of ``stop_by`` (empty: any) says ``stop_word``, or when a reading says ``stop``; where
-    ``answered``, those who come after it in the exchange speak once more, unless nothing was said aloud.
+    ``answered``, those who come after it in the exchange speak once more, unless nothing was said aloud. With
+    ``last_word`` the first speaker speaks once more when all exchanges of a session were held.
     """
 
     turns: int
@@ -113,6 +114,7 @@ class StopRule:
     stop_word: str | None = None
     stop_by: tuple[str, ...] = ()
     answered: bool = False
+    last_word: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def dialogue(
         cast = speakers(session, turns, notes) if callable(speakers) else speakers
         _check(cast)
         views = {speaker.name: View(speaker, len(cast) > 2, turns, session) for speaker in cast}
-        for number in range(1, rule.turns + 1):
+        for number in range(1, rule.turns + rule.last_word + 1):
             ending: tuple[str, Ended] | None = None
             for speaker in cast:
                 moment = Moment(speaker.name, session, number, views[speaker.name].messages(), turns)
@@ -179,7 +181,7 @@ def dialogue(
                         one.hear(turn)
                 if ended and ending is None:
                     ending = speaker.name, ended
-                if ending and not (rule.answered and said):
+                if (ending and not (rule.answered and said)) or (number > rule.turns and not ending):
                     break
             if ending:
                 reason = f"{ending[0]} ended it ({ending[1]})"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from releases import diff, freeze, listing, query, rebuild, verify
 from releases.cards import card
 from releases.publishing import publish, sign
+from releases.splitting import score, split
 from schemas.command import Verb, run_verb
 
 VERBS = {
@@ -22,6 +23,8 @@ VERBS = {
     "show": Verb(listing.SHOW_HELP, listing.SHOW_EXAMPLE, listing.add_show_arguments, listing.run_show),
     "card": Verb(card.HELP, card.EXAMPLE, card.add_arguments, card.run),
     "publish": Verb(publish.HELP, publish.EXAMPLE, publish.add_arguments, publish.run),
+    "split": Verb(split.HELP, split.EXAMPLE, split.add_arguments, split.run),
+    "score": Verb(score.HELP, score.EXAMPLE, score.add_arguments, score.run),
     "rebuild": Verb(rebuild.HELP, rebuild.EXAMPLE, rebuild.add_arguments, rebuild.run),
     "sign": Verb(sign.HELP, sign.EXAMPLE, sign.add_arguments, sign.run),
 }

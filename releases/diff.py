@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from releases.checking.prompts import harmless_additions
 from releases.comparing import Diff, TableDiff, diff
 from releases.opening import Release, open_release
 from releases.roles import TableRoles, roles_of_both
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     before, after = open_release(args.before, args.frozen), open_release(args.after, args.frozen)
     found, roles = diff(before, after), roles_of_both(before, after)
     effect = Effect.of(found, before, after, roles)
-    change = required(found, roles)
+    change = required(found, roles, harmless_additions(found, before, after, roles))
     if args.json:
         print_json(
             {

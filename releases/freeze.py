@@ -13,38 +13,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from releases import gate
-from releases.cards import card
-from releases.cards.croissant import croissant
-from releases.cards.figures import bars, draw
-from releases.cards.front_matter import head
-from releases.cards.texts import Texts, card_texts
-from releases.comparing import diff
-from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
+from releases.cards.configs import configs
+from releases.cards.texts import card_texts
 from releases.opening import Release, open_release
-from releases.parquet import write_table
-from releases.placing import aside, clear, place, writing
-from releases.provenance import Tally
-from releases.roles import as_entry, roles_of_both
+from releases.roles import as_entry
 from releases.source import rows_in_order
-from releases.verify import verify
-from releases.versioning import Change, demand, required
-from schemas.arrow import arrow_schema
+from releases.versioning import Change, demand, required_between
+from releases.writing import Contents, Shape, write_release
 from schemas.command import DONE, FINDINGS, print_json, say
-from schemas.errors import MachineError, RequestError
+from schemas.errors import RequestError
 from schemas.findings import Finding, counts
 from schemas.release_names import (
-    MANIFEST,
     Name,
     add_frozen,
     add_own_benchmark,
@@ -70,6 +58,7 @@ class Plan:
     workspace: Workspace
     frozen: Path
     released: str | None = None
+    doi: str | None = None
 
     @property
     def folder(self) -> Path:
@@ -83,56 +72,29 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
     Raises RequestError for a version that exists or is too small a step, a missing table, a key that
     occurs twice or a row that does not fit; MachineError when what was written does not read back.
     """
-    said = card_texts(plan.workspace.benchmark)
-    with writing(plan.folder.parent):
-        if plan.folder.exists() or plan.folder.is_symlink():
-            raise RequestError(
-                f"{plan.name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"
-            )
-        staging = aside(plan.folder)
-        clear(staging)
-        staging.mkdir()
-        try:
-            manifest = _write(plan, checks, staging, said)
-            problems = verify(staging).problems
-            if problems:
-                raise MachineError(
-                    "what was written does not read back", problems[0], fix="Check the disk, then freeze again"
-                )
-            place(staging, plan.folder)
-        except BaseException:
-            clear(staging)
-            raise
-    return Release(plan.folder, manifest)
-
-
-def _write(plan: Plan, checks: Mapping[str, Any], staging: Path, said: Texts) -> Manifest:
-    tally = Tally()
-    tables: dict[str, Any] = {}
-    sizes: dict[str, int] = {}
-    for name, table in _tables(plan).items():
-        written = write_table(staging, table, tally.watch(name, rows_in_order(plan.workspace, name)))
-        tables[name], sizes[name] = {**written.entry, "roles": as_entry(table)}, written.size
-    document = {
-        "manifest_version": MANIFEST_VERSION,
-        "name": plan.name.benchmark,
-        "version": str(plan.name.version),
-        "title": plan.workspace.benchmark.title,
-        "paper": plan.workspace.benchmark.paper,
+    workspace, said = plan.workspace, card_texts(plan.workspace.benchmark)
+    tables = _tables(plan)
+    about = {
+        "title": workspace.benchmark.title,
+        "paper": workspace.benchmark.paper,
         "license": said["license"],
         "released": plan.released,
-        "parent": None,
-        "tables": tables,
-        "files": _listed(staging),
-        "built": tally.built(plan.workspace.recipe()),
-        "review": tally.review(),
+        "doi": plan.doi,
+        "history": _history(plan),
+        "variant": None,
         "checks": dict(checks),
     }
-    document["parent"] = _parent(plan, Release(staging, document))
-    _describe(plan, staging, sealed(document), sizes, said)
-    manifest = sealed({**document, "files": _listed(staging)})
-    (staging / MANIFEST).write_bytes(encode(manifest))
-    return manifest
+    contents = Contents(
+        name=plan.name,
+        shapes=[Shape(name, table.key, table.schema, as_entry(table)) for name, table in tables.items()],
+        rows=partial(rows_in_order, workspace),
+        said=said,
+        configs=configs(said, tables),
+        recipe=workspace.recipe(),
+        about=about,
+        parent_of=partial(_parent, plan),
+    )
+    return write_release(contents, plan.folder)
 
 
 def _tables(plan: Plan) -> dict[str, Table]:
@@ -147,7 +109,7 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     if name is None:
         return None
     parent = open_release(str(name), plan.frozen)
-    change: Change = required(diff(parent, fresh), roles_of_both(parent, fresh))
+    change: Change = required_between(parent, fresh)
     demand(plan.name, name, change)
     return {
         "version": str(name.version),
@@ -157,34 +119,17 @@ def _parent(plan: Plan, fresh: Release) -> dict[str, Any] | None:
     }
 
 
-def _describe(plan: Plan, staging: Path, manifest: Manifest, sizes: Mapping[str, int], said: Texts) -> None:
-    """Write what explains the tables: their schemas, figures, Croissant, and the card."""
-    benchmark, tables = plan.workspace.benchmark, _tables(plan)
-    (staging / "schemas").mkdir()
-    for name, table in tables.items():
-        (staging / "schemas" / f"{name}.schema.json").write_bytes(orjson.dumps(table.schema, option=_PRETTY))
-    release = Release(staging, manifest)
-    drawn = [(figure, bars(release, figure)) for figure in card.figures(said, tables)]
-    if drawn:  # an empty folder would not verify
-        (staging / card.FIGURES).mkdir()
-    for figure, shown in drawn:
-        (staging / card.FIGURES / f"{figure.name}.svg").write_text(draw(figure, shown), "utf-8")
-    schemas = {name: arrow_schema(table.schema) for name, table in tables.items()}
-    (staging / "croissant.json").write_bytes(croissant(manifest, benchmark, said, schemas))
-    readme = head(manifest, said, schemas, sizes) + "\n" + card.body(manifest, benchmark, said, drawn)
-    (staging / "README.md").write_text(readme, "utf-8")
-
-
-_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-
-
-def _listed(staging: Path) -> dict[str, Any]:
-    listed = {}
-    for path in sorted(path for path in staging.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        listed[path.relative_to(staging).as_posix()] = {"bytes": path.stat().st_size, "sha256": sha256}
-    return listed
+def _history(plan: Plan) -> list[dict[str, Any]]:
+    """Every release below this one, newest first."""
+    made: list[dict[str, Any]] = []
+    name = newest_below(plan.frozen, plan.name)
+    while name is not None:
+        manifest = open_release(str(name), plan.frozen).manifest
+        parent = manifest["parent"] or {"change": None, "reasons": []}
+        told = {part: manifest[part] for part in ("version", "released", "content_digest")}
+        made.append({**told, "change": parent["change"], "reasons": parent["reasons"]})
+        name = newest_below(plan.frozen, name)
+    return made
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
@@ -196,6 +141,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         "--allow", action="append", nargs="+", default=[], metavar="CODE", help="let errors of these codes pass"
     )
     made.add_argument("--why", action="append", default=[], metavar="TEXT", help="the reason; one for each --allow")
+    made.add_argument("--doi", type=_doi, metavar="DOI", help="a DOI that is reserved for it, as 10.5281/zenodo.1")
     made.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="date to print on the card (default: none)")
 
 
@@ -204,6 +150,12 @@ def _date(text: str) -> str:
         if _DATE.fullmatch(text) and datetime.date.fromisoformat(text):
             return text
     raise argparse.ArgumentTypeError(f"{text!r} is no day: expected YYYY-MM-DD")
+
+
+def _doi(text: str) -> str:
+    if re.fullmatch(r"10\.[0-9]{4,9}/[!-~]+", text):
+        return text
+    raise argparse.ArgumentTypeError(f"{text!r} is no DOI: expected 10.NNNN/…")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -218,7 +170,7 @@ def run(args: argparse.Namespace) -> int:
         raise RequestError(
             "no working rows", workspace.folder, fix=f"Build or import {name.benchmark} first, or name its --workspace"
         )
-    plan = Plan(name, workspace, args.frozen, args.date)
+    plan = Plan(name, workspace, args.frozen, args.date, args.doi)
     if plan.folder.exists():
         raise RequestError(
             f"{name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from releases.checking.files import read_manifest
 from releases.opening import Release, open_release
 from releases.query import views
 from releases.roles import records
-from releases.verify import read_manifest
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.release_names import Name, add_frozen, add_release, benchmarks, versions
 

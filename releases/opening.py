@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from releases.checking.files import file_problems, misnamed, read_manifest
 from releases.manifest import Manifest, Problem
-from releases.parquet import read_batches
-from releases.verify import file_problems, misnamed, read_manifest
+from releases.parquet import read_batches, read_schema
 from schemas.errors import RequestError, unknown
 from schemas.release_names import FROZEN, Name, Version, locate, parse_name, parse_version
 from schemas.tables import Row
@@ -71,17 +71,16 @@ class Release:
         return [self.folder / file["path"] for file in self._entry(table)["files"]]
 
     def table(self, table: str, columns: list[str] | None = None) -> pa.Table:
-        """A whole table, or some of its columns, in order of key."""
+        """A whole table but its canary, or some of its columns, in order of key."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        return pa.concat_tables([pq.ParquetFile(path).read(columns=columns) for path in self.paths(table)])
+        chosen = columns or self.schema(table).names
+        return pa.concat_tables([pq.ParquetFile(path).read(columns=chosen) for path in self.paths(table)])
 
     def schema(self, table: str) -> pa.Schema:
         """The columns of a table."""
-        import pyarrow.parquet as pq
-
-        return pq.read_schema(self.paths(table)[0])
+        return read_schema(self.paths(table)[0])
 
     def rows(self, table: str) -> Iterator[Row]:
         """The rows of a table in order of key, a row group in memory at a time."""
@@ -94,10 +93,11 @@ class Release:
             yield from batch.to_pylist()
 
     def dataset(self, table: str) -> pyarrow.dataset.Dataset:
-        """A table as a lazy dataset."""
+        """A table but its canary as a lazy dataset."""
         from pyarrow import dataset
 
-        return dataset.dataset([str(path) for path in self.paths(table)], format="parquet")
+        paths = [str(path) for path in self.paths(table)]
+        return dataset.dataset(paths, format="parquet", schema=self.schema(table))
 
     def _entry(self, table: str) -> Manifest:
         if table not in self.manifest["tables"]:

@@ -15,11 +15,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from releases.content import ContentDigest, schema_digest, to_batch
 from schemas.arrow import arrow_schema
-from schemas.tables import Row, Table
+from schemas.errors import RequestError
+from schemas.release_names import CANARY
+from schemas.tables import Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +37,7 @@ BYTES_PER_FILE = 250_000_000
 _OPTIONS: Mapping[str, Any] = {
     "version": "2.6",
     "compression": "zstd",
-    "compression_level": 6,
+    "compression_level": 3,
     "use_dictionary": True,
     "dictionary_pagesize_limit": 1 << 20,
     "data_page_size": 1 << 20,
@@ -46,6 +48,19 @@ _OPTIONS: Mapping[str, Any] = {
 }
 
 
+class HasRows(Protocol):
+    """A table, as far as writing it needs to know."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def key(self) -> tuple[str, ...]: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True)
 class Written:
     """A table as it lies on disk: its entry in the manifest, and the bytes of its canonical form."""
@@ -54,16 +69,22 @@ class Written:
     size: int
 
 
-def write_table(folder: Path, table: Table, rows: Iterable[Row], bytes_per_file: int = BYTES_PER_FILE) -> Written:
+def write_table(
+    folder: Path, table: HasRows, rows: Iterable[Row], bytes_per_file: int = BYTES_PER_FILE, canary: str | None = None
+) -> Written:
     """Write a table's rows, given in order of key, as ``<table>/test-00000-of-0000N.parquet``.
 
+    ``canary`` stands in a last column of every row, which is no part of the row: digests leave it out.
     Raises RequestError for a row that the table cannot hold.
     """
     schema = arrow_schema(table.schema)
+    if CANARY in schema.names:
+        fix = "Give the column another name"
+        raise RequestError(f"column {CANARY}", f"table {table.name}", expected="a name that is not taken", fix=fix)
     digest = ContentDigest()
     (folder / table.name).mkdir()
     counts = [
-        _write_file(_aside(folder, table.name, number), schema, batches)
+        _write_file(_aside(folder, table.name, number), schema, batches, canary)
         for number, batches in enumerate(_files(_batches(rows, schema, table, digest), digest, bytes_per_file))
     ]
     names = [f"{table.name}/{SPLIT}-{number:05d}-of-{len(counts):05d}.parquet" for number in range(len(counts))]
@@ -79,24 +100,57 @@ def write_table(folder: Path, table: Table, rows: Iterable[Row], bytes_per_file:
     return Written(entry, digest.size)
 
 
+def write_rows(path: Path, rows: pa.Table, canary: str | None = None) -> None:
+    """Write a table that is in memory as one file, as ``write_table`` writes the tables of a benchmark."""
+    _write_file(path, rows.schema, rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_GROUP), canary)
+
+
 def read_batches(paths: Sequence[Path], columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """The batches of a table's files, all columns or some, one row group at a time."""
+    """The batches of a table's files, all columns but the canary or those named, one row group at a time."""
     import pyarrow.parquet as pq
 
     for path in paths:
         with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns)
+            yield from file.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns or _of_rows(file.schema_arrow))
+
+
+def read_schema(path: Path) -> pa.Schema:
+    """The columns of a table, without the canary."""
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(path)
+    return schema if CANARY not in schema.names else schema.remove(schema.get_field_index(CANARY))
+
+
+def canaries(path: Path) -> set[str | None] | None:
+    """What stands in the canary column of a file; None where it has none."""
+    import pyarrow.parquet as pq
+
+    if CANARY not in pq.read_schema(path).names:
+        return None
+    return set(pq.ParquetFile(path).read(columns=[CANARY]).column(0).unique().to_pylist())
+
+
+def with_canary(schema: pa.Schema, canary: str | None) -> pa.Schema:
+    """The columns of a file whose rows carry a canary."""
+    import pyarrow as pa
+
+    return schema if canary is None else schema.append(pa.field(CANARY, pa.string(), nullable=False))
+
+
+def _of_rows(schema: pa.Schema) -> list[str]:
+    return [name for name in schema.names if name != CANARY]
 
 
 def _aside(folder: Path, table: str, number: int) -> Path:
     return folder / table / f"{SPLIT}-{number:05d}.parquet"
 
 
-def _batches(rows: Iterable[Row], schema: pa.Schema, table: Table, digest: ContentDigest) -> Iterator[pa.RecordBatch]:
+def _batches(rows: Iterable[Row], schema: pa.Schema, table: HasRows, digest: ContentDigest) -> Iterator[pa.RecordBatch]:
     source = iter(rows)
     while block := list(itertools.islice(source, ROWS_PER_GROUP)):
         batch, stored = to_batch(block, schema, table.name, table.key)
-        digest.update(stored)
+        digest.update(stored, batch)
         yield batch
 
 
@@ -120,13 +174,17 @@ def _files(
         opening = next(batches, None)
 
 
-def _write_file(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+def _write_file(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], canary: str | None) -> int:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = 0
+    rows, whole = 0, with_canary(schema, canary)
     with path.open("wb") as sink:
-        with pq.ParquetWriter(sink, schema, **_OPTIONS) as writer:
+        with pq.ParquetWriter(sink, whole, **_OPTIONS) as writer:
             for batch in batches:
+                if canary is not None:
+                    column = pa.array([canary] * batch.num_rows, pa.string())
+                    batch = pa.RecordBatch.from_arrays([*batch.columns, column], schema=whole)
                 writer.write_batch(batch, row_group_size=ROWS_PER_GROUP)
                 rows += batch.num_rows
         sink.flush()

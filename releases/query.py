@@ -16,15 +16,15 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from releases.asking.bounded import TIMEOUT, Batches, bounded_memory, refused
+from releases.asking.output import FORMATS, Counter, write_result
 from releases.opening import Release, open_release
-from releases.output import FORMATS, write_result
 from releases.roles import records
-from schemas.command import DONE, print_json, say
+from schemas.command import DONE, number, print_json, say, whole_number
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN, add_frozen, locate
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 HELP = "ask a release in SQL"
 EXAMPLE = 'python -m releases query heart@0.1.0 "SELECT answer, count(*) AS n FROM questions GROUP BY ALL"'
+
+PATIENCE = 600.0
+"""Seconds for what a card declares, where nobody waits for an answer."""
 
 _HERE = Path(__file__).parent
 _NEEDS = re.compile(r"^-- needs: (.+)$", re.M)
@@ -83,30 +86,28 @@ def connect(release: Release) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def query(release: Release, sql: str) -> pa.Table:
+def query(release: Release, sql: str, timeout: float = TIMEOUT) -> pa.Table:
     """The result of one SELECT over a release, on a connection of its own.
 
-    Raises RequestError, in one line, for anything else and for SQL that fails.
+    Raises RequestError, in one line, for anything else, for SQL that fails and for SQL that takes too long.
     """
+    import pyarrow as pa
+
+    with connect(release) as connection, ask(connection, sql, timeout, str(release.name)) as batches:
+        return pa.Table.from_batches(list(batches), batches.schema)
+
+
+def ask(
+    connection: duckdb.DuckDBPyConnection, sql: str, timeout: float = TIMEOUT, where: str = "NAME@X.Y.Z"
+) -> Batches:
+    """The rows of one SELECT, in batches, on a connection that ``connect`` made. Raises as ``query`` does."""
     import duckdb
 
-    with connect(release) as connection:
-        try:
-            _demand_one_select(connection, sql)
-            return _interruptible(connection, sql)
-        except duckdb.Error as error:
-            raise _refused(error, release) from None
-
-
-def _interruptible(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """Run in a thread: the engine does not listen for Ctrl-C while it computes, the waiting main thread does."""
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(lambda: connection.sql(sql).to_arrow_table())
-        try:
-            return asked.result()
-        except KeyboardInterrupt:
-            connection.interrupt()
-            raise
+    try:
+        _demand_one_select(connection, sql)
+    except duckdb.Error as error:
+        raise refused(error, where) from None
+    return Batches(connection, sql, timeout, where)
 
 
 def views(records: Mapping[str, str | None]) -> list[View]:
@@ -154,12 +155,6 @@ def _demand_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         )
 
 
-def _refused(error: Exception, release: Release) -> RequestError:
-    """The engine's message in one line, without its drawing of the place."""
-    words = " ".join(str(error).split("\n\nLINE ")[0].split())
-    return RequestError("SQL refused", expected=words.rstrip("!?"), fix=f"See: python -m releases show {release.name}")
-
-
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``query``."""
     made.add_argument("release", metavar="NAME@X.Y.Z", help="a release by name, or the path of its folder")
@@ -167,6 +162,12 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     add_frozen(made)
     made.add_argument("--format", choices=FORMATS, default="table", help="form of the result (default: table)")
     made.add_argument("--out", type=Path, metavar="FILE", help="write the result there instead of on stdout")
+    made.add_argument(
+        "--timeout", type=number(0.001, 86_400), default=TIMEOUT, metavar="S", help="seconds it may take (default: 30)"
+    )
+    made.add_argument(
+        "--max-rows", type=whole_number(1, 2**62), metavar="N", help="stop after so many rows (default: all)"
+    )
     made.add_argument("--examples", action=_InsteadOf, of=sql, help="print useful queries instead of running one")
 
 
@@ -191,10 +192,16 @@ def run(args: argparse.Namespace) -> int:
     release = open_release(args.release, args.frozen)
     if args.examples:
         return _print_examples(args, release)
-    result = query(release, args.sql)
-    write_result(result, "json" if args.json else args.format, args.out)
+    try:
+        with connect(release) as connection, bounded_memory(), ask(connection, args.sql, args.timeout) as batches:
+            counted = Counter(batches, args.max_rows)
+            write_result(batches.schema, counted, "json" if args.json else args.format, args.out)
+    except MemoryError as error:
+        raise refused(error, args.release) from None
     if args.out is not None:
-        say(f"{result.num_rows:,} rows in {args.out}", quiet=args.quiet)
+        say(f"{counted.rows:,} rows in {args.out}", quiet=args.quiet)
+    if counted.cut:
+        say(f"stopped after {counted.rows:,} rows; there are more (--max-rows)", quiet=args.quiet)
     return DONE
 
 

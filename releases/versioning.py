@@ -1,22 +1,58 @@
 """What a difference between two releases calls for: a new major, minor or patch version, and new scores.
 
-Gold or a question changed, or anything removed: major. Rows, columns or tables added: minor. Card and
-metadata: patch. There is no looser rule below 1.0.0. ``releases.roles`` says which columns are what.
+``RULES`` are all there are, and the table of ``docs/releases.md`` is written from them. There is no looser rule below
+1.0.0. ``releases.roles`` says which columns are what, ``releases.checking.prompts`` which added rows are harmless.
+
+    python -m releases.versioning
+    python -m releases.versioning --check
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from releases.comparing import Diff, TableDiff
+from releases.checking.prompts import feeds, harmless_additions
+from releases.comparing import Diff, TableDiff, diff
 from releases.opening import Release
-from releases.roles import ColumnRole, TableRoles
+from releases.roles import ColumnRole, TableRoles, roles_of_both
+from schemas.docs.generated import command as generated
+from schemas.docs.generated import markdown_table
 from schemas.errors import RequestError
 from schemas.release_names import Name, Version
 
 Level = Literal["major", "minor", "patch"]
+
+PAGE = Path("docs/releases.md")
+_BEGIN, _END = "<!-- python -m releases.versioning -->", "<!-- end -->"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A kind of difference, and the least step in version that it calls for."""
+
+    level: Level
+    what: str
+
+
+RULES = {
+    "gold": Rule("major", "gold changed (`mcq_keys.answer`, `decisions.final_decision`, …)"),
+    "question": Rule("major", "anything changed that a model is shown, or that decides what it is shown"),
+    "feeds": Rule("major", "rows added to a table that feeds prompts: a memory more can change what is retrieved"),
+    "removed": Rule("major", "rows of questions, keys or shown tables removed"),
+    "gone": Rule("major", "a table or a column removed, a column retyped, another key"),
+    "harmless": Rule(
+        "minor",
+        "rows added to a table that feeds prompts, where they belong to other questions than were there, or the "
+        "ready-to-use configurations show the same for all of these",
+    ),
+    "added": Rule("minor", "questions, keys or gold added, rows of records added or removed"),
+    "new": Rule("minor", "a table or a column added"),
+    "metadata": Rule("patch", "provenance, review status, annotators' references"),
+    "card": Rule("patch", "card, licence, date: the tables are equal"),
+}
 
 
 @dataclass(frozen=True)
@@ -85,15 +121,24 @@ class Effect:
         return summary
 
 
-def required(found: Diff, roles: Mapping[str, TableRoles]) -> Change:
-    """The least change of version for a difference; a patch when the tables are equal."""
-    reasons: list[tuple[Level, str]] = [
-        reason for table in found.tables for reason in _reasons(table, roles[table.name])
-    ]
+def required(found: Diff, roles: Mapping[str, TableRoles], harmless: Collection[str] = ()) -> Change:
+    """The least change of version for a difference; a patch when the tables are equal.
+
+    ``harmless`` are the tables whose added rows are shown to change no prompt (``harmless_additions``).
+    """
+    reasons = [reason for table in found.tables for reason in _reasons(table, roles[table.name], harmless)]
     for level in ("major", "minor"):
-        if any(given == level for given, _ in reasons):
+        if any(RULES[rule].level == level for rule, _ in reasons):
             return Change(level, tuple(text for _, text in reasons))
-    return Change("patch", tuple(text for _, text in reasons) or ("tables are equal; card or metadata only",))
+    return Change(
+        RULES["card"].level, tuple(text for _, text in reasons) or ("tables are equal; card or metadata only",)
+    )
+
+
+def required_between(before: Release, after: Release) -> Change:
+    """The least change of version from one release to another."""
+    found, roles = diff(before, after), roles_of_both(before, after)
+    return required(found, roles, harmless_additions(found, before, after, roles))
 
 
 def demand(name: Name, parent: Name, change: Change) -> None:
@@ -115,29 +160,36 @@ def _least(parent: Version, level: Level) -> Version:
     return Version(parent.major, parent.minor, parent.patch + 1)
 
 
-def _reasons(table: TableDiff, roles: TableRoles) -> list[tuple[Level, str]]:
+def _reasons(table: TableDiff, roles: TableRoles, harmless: Collection[str]) -> list[tuple[str, str]]:
+    """The rules that a table's differences fall under, each with the difference in words; the largest step first."""
     name = table.name
     if table.rows[1] is None:
-        return [("major", f"table {name} is gone")]
+        return [("gone", f"table {name} is gone")]
     if table.rows[0] is None:
-        return [("minor", f"table {name} is new, {table.rows[1]:,} rows")]
+        return [("new", f"table {name} is new, {table.rows[1]:,} rows")]
     if table.rekeyed:
-        return [("major", f"{name} has another key")]
-    made: list[tuple[Level, str]] = []
-    step: Level
+        return [("gone", f"{name} has another key")]
+    made: list[tuple[str, str]] = []
     for column, (old, new) in table.columns.items():
-        step = "minor" if old is None else "major"
-        made.append((step, f"{name}.{column}: {old or 'absent'} -> {new or 'absent'}"))
+        made.append(("new" if old is None else "gone", f"{name}.{column}: {old or 'absent'} -> {new or 'absent'}"))
     if table.removed:
-        step = "minor" if roles.role == "record" else "major"
-        made.append((step, f"{name}: {len(table.removed):,} rows removed"))
+        made.append(("added" if roles.role == "record" else "removed", f"{name}: {len(table.removed):,} rows removed"))
     if table.added:
-        made.append(("minor", f"{name}: {len(table.added):,} rows added"))
+        made.append(_added(table, roles, harmless))
     for column, count in table.by_field().items():
         role = roles.of(column)
-        made.append(("patch" if role == "metadata" else "major", f"{name}.{column} ({role}): {count:,} rows changed"))
+        made.append((role, f"{name}.{column} ({role}): {count:,} rows changed"))
     order = {"major": 0, "minor": 1, "patch": 2}
-    return sorted(made, key=lambda reason: order[reason[0]])
+    return sorted(made, key=lambda reason: order[RULES[reason[0]].level])
+
+
+def _added(table: TableDiff, roles: TableRoles, harmless: Collection[str]) -> tuple[str, str]:
+    words = f"{table.name}: {len(table.added):,} rows added"
+    if not feeds(roles):
+        return "added", words
+    if table.name in harmless:
+        return "harmless", f"{words}; prompts of the questions that were there are the same"
+    return "feeds", f"{words}, which can change what the questions that were there show"
 
 
 def _ids(table: TableDiff, roles: Mapping[str, TableRoles], role: ColumnRole) -> list[str]:
@@ -150,3 +202,20 @@ def _changes_questions(table: TableDiff, roles: Mapping[str, TableRoles]) -> boo
         return False
     changed = table.added or table.removed or table.columns or table.rekeyed or _ids(table, roles, "question")
     return bool(changed)
+
+
+def document() -> str:
+    """The page of releases with its table of rules as they are."""
+    before, _, rest = PAGE.read_text("utf-8").partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    lines = markdown_table(("what changes", "at least"), [(rule.what, rule.level) for rule in RULES.values()])
+    return "\n".join([f"{before}{_BEGIN}", "", *lines, "", f"{_END}{after}"])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write or check the table of ``docs/releases.md``; returns the exit code."""
+    return generated("releases.versioning", "Write the table of versions in docs/releases.md.", PAGE, document, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

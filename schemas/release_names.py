@@ -17,6 +17,9 @@ from schemas.errors import RequestError, unknown
 FROZEN = Path("releases/frozen")
 MANIFEST = "manifest.json"
 
+CANARY = "canary"
+"""The column that freezing adds to questions and keys, for training corpora to be searched for; no part of a row."""
+
 _NUMBER = r"(0|[1-9][0-9]{0,8})"
 _VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}")
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")

@@ -15,7 +15,7 @@ from pathlib import Path
 from schemas.benchmarks import Benchmark, benchmark
 from schemas.command import DEFAULT_WORKSPACE
 from schemas.errors import RequestError
-from schemas.release_names import locate
+from schemas.release_names import CANARY, locate
 from schemas.tables import Row
 from schemas.workspace import Workspace
 
@@ -89,7 +89,8 @@ def _parquet_rows(paths: list[Path]) -> Iterator[Row]:
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=_BATCH):
+                columns = [name for name in file.schema_arrow.names if name != CANARY]
+                for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
                     yield from batch.to_pylist()
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]

@@ -44,7 +44,7 @@ def refused(tmp_path, text):
 def test_expressions_stand_one_a_line_and_parts_are_filled_in(tmp_path):
     (tmp_path / "mine.own.toml").write_text(FILE, "utf-8")
     (pattern,) = criteria(tmp_path)["mine.own"].patterns
-    assert [each.pattern for each in pattern.compiled] == [
+    assert [each.compiled.pattern for each in pattern.expressions] == [
         r"\byears (?:(?:later|after))\b",
         r"\bweeks (?:(?:later|after))\b",
     ]

@@ -9,6 +9,7 @@ from audits import audit
 from audits.text import linear_model
 from audits.text.linear_model import features, model
 from audits.text.passage import Passage, weigh
+from audits.text.tokens import Read
 from perf.quality.sentence_model import PLAN
 
 ADULT = "Her tidiness replaced the closeness we were owed."
@@ -45,7 +46,9 @@ def test_a_sentence_scores_what_all_its_features_weigh(text):
         buckets, size = features([sentence])
         weights = known.table[buckets].sum(axis=0, dtype=np.int64)
         wanted = [s.bias + w * s.scale / size**0.5 for w, s in zip(weights, known.settings.values(), strict=True)]
-        assert known.scores([[sentence]])[0][0] == pytest.approx(wanted)
+        size = np.array([len(sentence.numbers)])
+        alone = Read([sentence.span], [1], sentence.numbers, np.array([0]), size)
+        assert known.scores(alone)[0].tolist() == pytest.approx(wanted)
 
 
 @given(several=st.lists(texts, max_size=5))

@@ -39,7 +39,7 @@ def test_no_miss_of_a_pattern_is_hit_by_any_pattern_of_its_criterion(code):
 @each_criterion
 def test_every_expression_can_be_compiled(code):
     for pattern in criteria()[code].patterns:
-        assert len(pattern.compiled) == len(pattern.expressions)
+        assert all(each.compiled for each in pattern.expressions)
         assert (pattern.excuse_before is None) == (pattern.unless is None)
         assert (pattern.excuse_after is None) == (pattern.unless_after is None)
 

@@ -7,11 +7,11 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from release_samples import command, many_memories, release_of, small_tables
+from release_samples import ROOT, command, many_memories, release_of, small_tables
 
 from releases.comparing import Diff, TableDiff, compare_rows, diff
 from releases.roles import TableRoles, roles_of, roles_of_both
-from releases.versioning import Change, Effect, demand, required
+from releases.versioning import RULES, Change, Effect, demand, document, required, required_between
 from schemas.benchmarks import benchmark
 from schemas.errors import RequestError
 from schemas.records import record_schema
@@ -148,8 +148,55 @@ def test_a_release_of_the_first_manifest_version_has_the_roles_of_the_shipped_be
     assert roles_of(old)["mcqs"].role == "questions"
 
 
-def test_rows_added_are_minor_and_removed_major():
-    assert required(Diff((TableDiff("memories", (1, 2), added=["x"]),)), {"memories": TableRoles()}).level == "minor"
+def test_rows_added_to_what_prompts_are_made_of_are_major_and_others_minor():
+    found = Diff((TableDiff("memories", (1, 2), added=["x"]),))
+    assert required(found, {"memories": TableRoles()}).level == "major"
+    assert required(found, {"memories": TableRoles()}, harmless={"memories"}).level == "minor"
+    for roles in (TableRoles("questions"), TableRoles("keys"), TableRoles(gold=frozenset(["a"])), TableRoles("record")):
+        assert required(found, {"memories": roles}).level == "minor"
+
+
+def step(first, tmp_path, change):
+    return required_between(first, changed(tmp_path, change)).level
+
+
+def test_a_memory_more_of_somebody_who_is_asked_about_is_major(first, tmp_path):
+    assert step(first, tmp_path, lambda tables: tables["memories"].append(many_memories(999)[-1])) == "major"
+
+
+def test_a_memory_more_that_no_question_may_show_is_minor(first, tmp_path):
+    """It is of an age past all scenarios: the configuration's lists of permitted memories stay as they are."""
+    later = {**many_memories(999)[-1], "age": 49, "stage": "midlife"}
+    assert step(first, tmp_path, lambda tables: tables["memories"].append(later)) == "minor"
+
+
+def test_rows_of_a_person_nobody_is_asked_about_are_minor(first, tmp_path):
+    def add(tables):
+        tables["memories"].append({**many_memories(999)[-1], "id": "MEM_09_0001", "character_id": "CHAR_09"})
+        tables["activations"].append({**tables["activations"][0], "character_id": "CHAR_09"})
+        tables["ledgers"].append({**tables["ledgers"][0], "fact_id": "LED_09_001", "character_id": "CHAR_09"})
+
+    assert step(first, tmp_path, add) == "minor"
+
+
+def test_a_fact_more_of_somebody_who_is_asked_about_is_major(first, tmp_path):
+    """No configuration reads the ledgers, so nothing shows that it is harmless."""
+    assert (
+        step(
+            first, tmp_path, lambda tables: tables["ledgers"].append({**tables["ledgers"][0], "fact_id": "LED_01_999"})
+        )
+        == "major"
+    )
+
+
+def test_the_page_shows_the_rules_that_are_asked(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert document() == (ROOT / "docs/releases.md").read_text("utf-8")
+    for rule in RULES.values():
+        assert rule.what.replace("|", "\\|") in document()
+
+
+def test_rows_removed_are_major():
     assert required(Diff((TableDiff("memories", (2, 1), removed=["x"]),)), {"memories": TableRoles()}).level == "major"
 
 

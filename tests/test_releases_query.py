@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -225,3 +226,67 @@ def test_a_long_query_can_be_interrupted(release):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
     assert process.returncode == 130 and told.startswith("error: interrupted") and told.count("\n") == 1
+
+
+# Each with how it ends: refused for what it is, for time or for memory; or answered, its rows counted.
+GREEDY = {
+    "SELECT repeat('x', 2500000000) AS s": "memory|longer",
+    "SELECT list(i) FROM range(300000000) t(i)": "memory|longer",
+    "SELECT range(500000000)": "memory|longer",
+    "SELECT string_agg(repeat('a', 1000), '') FROM range(2000000)": "memory|longer",
+    "SELECT repeat(content_full, 4000000) FROM memories": "memory|longer",
+    "SELECT lpad('x', 2000000000, 'ab')": "memory|longer than 1 s",
+    "SELECT array_agg(a.i) FROM range(20000) a(i), range(20000) b": "memory|longer",
+    "SELECT count(*) FROM range(10000000000) a, range(1000000) b": "longer than 1 s",
+    "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b": "longer than 1 s",
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r": "longer than 1 s|memory",
+    "SELECT * FROM range(100000000000) t(i)": "longer than 1 s",
+    "SELECT a.content_full FROM memories a, range(100000000)": "longer than 1 s",
+    "SELECT * FROM memories a, memories b, memories c, memories d, memories e, memories f, memories g": "longer|rows",
+    "SELECT i FROM range(30000) t(i)": "rows",
+    "SELECT repeat('y', 100000) FROM range(3000)": "rows|longer",
+}
+SCRIPT = """
+import contextlib, io, json, resource, sys
+from releases.__main__ import main
+folder, questions = sys.argv[1], json.loads(sys.argv[2])
+for sql in questions:
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told):
+        code = main(["query", folder, sql, "--timeout", "1", "--format", "csv", "--out", sys.argv[3]])
+    print(json.dumps([code, told.getvalue()]), flush=True)
+print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+"""
+
+
+def test_greedy_sql_is_bounded_in_time_and_memory(release, tmp_path):
+    """All of it in one process, whose memory is measured from outside."""
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, release.folder, orjson.dumps(list(GREEDY)).decode(), tmp_path / "out.csv"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *outcomes, most = [orjson.loads(line) for line in ran.stdout.splitlines()]
+    assert len(outcomes) == len(GREEDY), ran.stderr
+    for (sql, expected), (code, told) in zip(GREEDY.items(), outcomes, strict=True):
+        assert re.search(expected, told) and told.count("\n") == 1, (sql, code, told)
+        assert code == (0 if told.endswith(".csv\n") else 2), (sql, code, told)
+    assert most < 1.2 * 2**20, "KiB"
+
+
+def test_no_more_rows_than_wanted_are_given_and_that_there_are_more_is_said(release, capfd):
+    assert main(["query", str(release.folder), "SELECT id FROM memories", "--max-rows", "3", "--format", "csv"]) == 0
+    out, told = capfd.readouterr()
+    assert out.count("\n") == 4 and "stopped after 3 rows; there are more" in told
+    assert main(["query", str(release.folder), "SELECT id FROM memories", "--max-rows", "12", "--format", "csv"]) == 0
+    out, told = capfd.readouterr()
+    assert out.count("\n") == 13 and told == ""
+
+
+def test_a_file_of_a_query_that_failed_halfway_is_not_there(release, tmp_path, capfd):
+    sql = "SELECT CASE WHEN i < 50000 THEN i ELSE error('half') END AS i FROM range(100000) t(i)"
+    assert main(["query", str(release.folder), sql, "--format", "csv", "--out", str(tmp_path / "x.csv")]) == 2
+    assert "half" in capfd.readouterr().err and list(tmp_path.iterdir()) == []

@@ -26,6 +26,9 @@ SHORTEST, LONGEST = 2_000, 4_500
 CHILD = 12
 """The last year in which a narrator is one."""
 
+_AT_A_TIME = 200
+"""Memories whose words are read at a time: of more there is nothing to gain, and what is known of them takes room."""
+
 FIELD_LIMITS = {"context": 60, "content_summary": 100}
 FIELD_TARGETS = {"context": (15, 30), "content_summary": (20, 40)}
 
@@ -52,7 +55,9 @@ def audit(
         english = {subject.place for subject in judged}
         for subject in (each for each in read if each.place not in english):
             found += continuity.audit(subject, age_of(subject), known, Quotations(subject.text(NARRATIVE)))
-    return found + _of_words(judged, known, wanted, families)
+    for start in range(0, len(judged), _AT_A_TIME):
+        found += _of_words(judged[start : start + _AT_A_TIME], known, wanted, families)
+    return found
 
 
 def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:

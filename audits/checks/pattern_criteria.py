@@ -15,6 +15,7 @@ from audits.subjects import Subject, at_words
 from audits.text.linear_model import model
 from audits.text.passage import Passage, weigh
 from audits.text.quotations import Span
+from audits.text.tokens import word_places
 from schemas.findings import Finding, Severity
 
 Applies = Callable[[Criterion, Subject], bool]
@@ -51,12 +52,13 @@ def findings(
     for field in dict.fromkeys(field for criterion in chosen for field in criterion.fields):
         texts = (known or {}).get(field) or passages(read, field)
         here = [criterion for criterion in chosen if field in criterion.fields]
-        if any(criterion.code in model().settings for criterion in here):
+        if any(criterion.fields[0] == field and criterion.code in model().settings for criterion in here):
             weigh(texts)
         for subject, passage in zip(read, texts, strict=True):
             for criterion in here if passage.text else ():
                 if applies(criterion, subject):
                     yield from _of_text(criterion, subject, field, passage, judges)
+            passage.scans.clear()
 
 
 def _of_text(criterion: Criterion, subject: Subject, field: str, passage: Passage, judges: Judges) -> Iterator[Finding]:
@@ -84,5 +86,6 @@ def read_like(code: str, passage: Passage, judged: Collection[Span] = ()) -> Ite
         start, end = sentence.span
         if len(sentence.tokens) < _FEWEST_WORDS or any(first < end and last > start for first, last in judged):
             continue
-        places = [sentence.places[each] for each in model().heaviest(sentence, code)]
+        words = word_places(passage.text, sentence.span, passage.spans)
+        places = [words[each] for each in model().heaviest(sentence, code)]
         yield (places[0][0], places[-1][1]), [passage.text[slice(*each)] for each in places]

@@ -13,9 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.checks.entries import entries, values_of
 from audits.duplicates.neighbours import cosine_pairs
-from audits.subjects import Subject, at_row, at_words, subjects
+from audits.subjects import Subject, at_row, at_words, entries, subjects, values_of
 from schemas.findings import Finding
 from schemas.records import term_ids
 from schemas.tables import Row

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.checks.entries import entries, values_of
-from audits.subjects import Subject, at_row, subjects
+from audits.subjects import Subject, at_row, entries, subjects, values_of
 from schemas.evenness import evenness
 from schemas.findings import Finding
 from schemas.records import record_schema, term_ids, vocabulary

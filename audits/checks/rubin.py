@@ -79,6 +79,7 @@ def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Find
             if found < (criterion.at_least or 1):
                 message = f"{criterion.message} ({found} found, {criterion.at_least} needed)"
                 yield at_row(subject, criterion.code, criterion.severity, message, FIELD, source=criterion.source)
+        passage.scans.clear()
         if not has_dialogue(passage):
             message = "nobody speaks: no words in quotation marks"
             yield at_row(subject, "rubin.dialogue", "warning", message, FIELD, source=_DIALOGUE)
@@ -119,11 +120,11 @@ def signs(criterion: Criterion, passage: Passage) -> int:
     """How many signs of a dimension a text shows, counted up to the number needed.
 
     A sentence by itself may show one to the model. In running text, where among many sentences one always reads a
-    little like a sign, only patterns count; the model says in which sentences to look first, so that few are looked at.
+    little like a sign, only patterns count. Where one sign is enough, it is looked for in the likeliest sentences first.
     """
     needed, least = criterion.at_least or 1, int(criterion.from_share * len(passage.text))
     if not passage.running:
-        likely = [passage.read[place].span for place in passage.likely(criterion.code)]
+        likely = [passage.stretches[place] for place in passage.likely(criterion.code)]
         shown = len([end for _, end in likely if end > least])
         if shown >= needed:
             return needed
@@ -131,13 +132,11 @@ def signs(criterion: Criterion, passage: Passage) -> int:
         alone = [match for match in matched if not any(start <= match.start < end for start, end in likely)]
         return min(max(shown + len(alone), len(matched)), needed)
     found: list[Span] = []
-    for place in passage.likeliest(criterion.code):
-        start, end = passage.read[place].span
-        for first, last in first_spans(criterion, passage, (start, end)) if end > least else ():
-            if first >= least and all(last <= low or first >= high for low, high in found):
-                found.append((first, last))
-            if len(found) >= needed:
-                return needed
+    for first, last in first_spans(criterion, passage, least, likeliest=needed == 1):
+        if first >= least and all(last <= low or first >= high for low, high in found):
+            found.append((first, last))
+        if len(found) >= needed:
+            return needed
     return len(found)
 
 

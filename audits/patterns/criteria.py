@@ -16,11 +16,13 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from audits.patterns.needed_words import Parts, Words, needed_words
 from schemas.errors import RequestError
 from schemas.findings import Severity
 
@@ -34,63 +36,73 @@ _PARTS = {"gap": r"[^.!?\n]{0,80}?", "few": r"[^.!?\n]{0,30}?", "clause": r"[^.!
 _PARTS["given"] = r"(?P<given>[^\W\d_]++(?:-[^\W\d_]++)?+)"
 _PART = re.compile(r"\{([a-z_]+)\}")
 _NEEDED = {"name", "expressions", "why", "hits", "misses"}
-_OPTIONAL = {"source", "unless", "unless_after", "voice", "words"}
+_OPTIONAL = {"source", "unless", "unless_after", "voice"}
 _FILE_NEEDED = {"code", "table", "title", "severity", "message", "source", "fields", "voice", "patterns"}
 _FILE_OPTIONAL = {"parts", "unless_after", "max_age", "below_intensity", "at_least", "from_share", "also"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A line of a pattern; compiled when it is first looked for."""
+
+    line: str
+    parts: Parts
+    file: Path
+    pattern: str
+
+    @functools.cached_property
+    def words(self) -> Words | None:
+        """Words of which all that it matches has one; None where no such are known."""
+        return needed_words(self.line, self.parts)
+
+    @functools.cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression. Raises RequestError for one that is malformed or has an unknown part."""
+        try:
+            return re.compile(filled(self.line, self.parts))
+        except KeyError as error:
+            expected = f"one of {', '.join(sorted(self.parts))}"
+            what = f"unknown part {{{error.args[0]}}}"
+            raise RequestError(what, self.file, row=self.pattern, expected=expected) from None
+        except re.error as error:
+            what = f"malformed expression {self.line}"
+            raise RequestError(what, self.file, row=self.pattern, expected=str(error)) from None
+
+
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """Expressions of a criterion that belong together; what they find overlapping each other is one match.
 
     ``unless`` is what, standing right before a match in its sentence, excuses it; ``unless_after`` what stands right
     after it. A group named ``words`` is what a finding points at (else all of the match); one named ``capital`` has to
     begin with a capital in the original, one named ``given`` to be a given name. ``voice`` says whose words count: the
-    "narrator"'s (outside quotations), "speech" (inside) or "any". Where there are ``words``, texts with none of them
-    are passed over: for codes that the model does not know, as searching every text takes long.
+    "narrator"'s (outside quotations), "speech" (inside) or "any".
     """
 
     code: str
     name: str
-    expressions: tuple[str, ...]
+    expressions: tuple[Expression, ...]
     why: str
     source: str
-    unless: str | None
-    unless_after: str | None
+    unless: Expression | None
+    unless_after: Expression | None
     voice: Voice
     hits: tuple[str, ...]
     misses: tuple[str, ...]
-    words: tuple[str, ...]
-    parts: Mapping[str, str]
     file: Path
 
-    @functools.cached_property
-    def compiled(self) -> tuple[re.Pattern[str], ...]:
-        """The expressions. Raises RequestError for one that is malformed or has an unknown part."""
-        return tuple(self._compiled(line) for line in self.expressions)
-
-    @functools.cached_property
+    @property
     def excuse_before(self) -> re.Pattern[str] | None:
         """What excuses a match that it stands right before."""
-        return self._compiled(f"(?:{self.unless})$") if self.unless else None
+        return self.unless.compiled if self.unless else None
 
-    @functools.cached_property
+    @property
     def excuse_after(self) -> re.Pattern[str] | None:
         """What excuses a match that it stands right after."""
-        return self._compiled(self.unless_after) if self.unless_after else None
-
-    def _compiled(self, line: str) -> re.Pattern[str]:
-        try:
-            return re.compile(filled(line, self.parts))
-        except KeyError as error:
-            expected = f"one of {', '.join(sorted(self.parts))}"
-            what = f"unknown part {{{error.args[0]}}}"
-            raise RequestError(what, self.file, row=self.name, expected=expected) from None
-        except re.error as error:
-            raise RequestError(f"malformed expression {line}", self.file, row=self.name, expected=str(error)) from None
+        return self.unless_after.compiled if self.unless_after else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Criterion:
     """A finding code and the patterns that raise it.
 
@@ -130,7 +142,7 @@ def read(path: Path) -> Criterion:
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError("unreadable file", path, expected=str(error)) from None
     _check_keys(data, _FILE_NEEDED, _FILE_OPTIONAL, path)
-    parts = {**_PARTS, **data.get("parts", {})}
+    parts = Parts(_PARTS | data.get("parts", {}))
     patterns = tuple(_pattern(entry, data, parts, path) for entry in data["patterns"])
     names = [pattern.name for pattern in patterns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -148,25 +160,25 @@ def read(path: Path) -> Criterion:
     )
 
 
-def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Mapping[str, str], path: Path) -> Pattern:
+def _pattern(entry: Mapping[str, Any], data: Mapping[str, Any], parts: Parts, path: Path) -> Pattern:
     name = entry.get("name", "?")
     _check_keys(entry, _NEEDED, _OPTIONAL, path, name)
     voice = entry.get("voice", data["voice"])
     if voice not in _VOICES:
         raise RequestError(f"unknown voice {voice!r}", path, row=name, expected=f"one of {', '.join(_VOICES)}")
+    made = partial(Expression, parts=parts, file=path, pattern=name)
+    before, after = entry.get("unless"), entry.get("unless_after", data.get("unless_after"))
     return Pattern(
         code=data["code"],
         name=name,
-        expressions=tuple(line for line in entry["expressions"].split("\n") if line),
+        expressions=tuple(made(line) for line in entry["expressions"].split("\n") if line),
         why=entry["why"],
         source=entry.get("source", data["source"]),
-        unless=entry.get("unless"),
-        unless_after=entry.get("unless_after", data.get("unless_after")),
+        unless=made(f"(?:{before})$") if before else None,
+        unless_after=made(after) if after else None,
         voice=voice,
         hits=tuple(entry["hits"]),
         misses=tuple(entry["misses"]),
-        words=tuple(entry.get("words", ())),
-        parts=parts,
         file=path,
     )
 
@@ -184,10 +196,3 @@ def _check_keys(
 def filled(line: str, parts: Mapping[str, str]) -> str:
     """An expression with its parts. Raises KeyError for an unknown part."""
     return _PART.sub(lambda part: f"(?:{filled(parts[part[1]], parts)})", line)
-
-
-def expressions(several: Sequence[Criterion]) -> list[str]:
-    """Every expression of some criteria, parts filled in."""
-    return [
-        filled(line, pattern.parts) for each in several for pattern in each.patterns for line in pattern.expressions
-    ]

@@ -1,22 +1,28 @@
-"""Find the patterns of a criterion in a text: plain ``re``, a sentence at a time.
+"""Find the patterns of criteria in a text: plain ``re``, a sentence at a time, where a word that it needs stands.
 
-Patterns of a code that the linear model knows are only looked for in sentences that the model does not rule out
-(``Settings.gate``), which are few: so hundreds of expressions cost little, and none is compiled that is not needed.
-Windows are bounded (``Passage.windows``), so that bait for backtracking has nothing to work on and time is linear in
-the length of a text. Spans are handed back in the original text.
+One pass over a text finds the words of which expressions need one (``audits.patterns.needed_words``), and an expression
+is only tried on the sentences that have one of its words: so hundreds of expressions cost little, and none is compiled
+that is not needed. What is found of a code that the linear model knows only counts in sentences that the model does
+not rule out (``Settings.gate``). Windows are bounded (``Passage.windows``), so that bait for backtracking has nothing
+to work on and time is linear in the length of a text. Spans are handed back in the original text.
 
 HEART-BENCH appendix B.4 (criteria 1, 2 and 6) and our own; ``python -m audits`` runs it.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Iterator
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from audits.patterns.criteria import Criterion, Pattern
+import ahocorasick_rs
+
+from audits.patterns.criteria import Criterion, Expression, Pattern, criteria
+from audits.text.linear_model import model
 from audits.text.names import given_names
-from audits.text.passage import Passage
+from audits.text.passage import OVERLAP, Passage, Window
 from audits.text.quotations import Span
 
 
@@ -29,34 +35,137 @@ class Match(NamedTuple):
     name: str
 
 
+Hit = tuple[int, int, int]
+"""The number of a word, and where it begins and ends in the folded text."""
+
+
+class Found(NamedTuple):
+    """What a pattern finds in a window: a span of the original text."""
+
+    window: Window
+    pattern: Pattern
+    span: Span
+
+
+class Finder:
+    """The expressions of several criteria, and an automaton of the words that they need."""
+
+    def __init__(self, several: Sequence[Criterion]) -> None:
+        self._everywhere: dict[Criterion, list[tuple[Pattern, Expression]]] = {criterion: [] for criterion in several}
+        self._by_word: dict[Criterion, dict[int, list[tuple[Pattern, Expression]]]] = {c: {} for c in several}
+        numbers: dict[str, int] = {}
+        for criterion, pattern in ((criterion, pattern) for criterion in several for pattern in criterion.patterns):
+            for expression in pattern.expressions:
+                for word in expression.words or ():
+                    number = numbers.setdefault(word, len(numbers))
+                    self._by_word[criterion].setdefault(number, []).append((pattern, expression))
+                if expression.words is None:
+                    self._everywhere[criterion].append((pattern, expression))
+        self._criteria = [[c for c in several if number in self._by_word[c]] for number in range(len(numbers))]
+        self._automaton = ahocorasick_rs.AhoCorasick(list(numbers)) if numbers else None
+
+    def found(
+        self, criterion: Criterion, passage: Passage, windows: Sequence[Window], order: Sequence[int] | None = None
+    ) -> Iterator[Found]:
+        """What is found in some windows of a text, one after another; ``order`` says which to look in first."""
+        hits = _by_window(self._hits(passage)[criterion], windows)
+        everywhere, by_word = self._everywhere[criterion], self._by_word[criterion]
+        for place in range(len(windows)) if order is None else order:
+            window = windows[place]
+            tried = [(window, each) for each in everywhere]
+            if window[1] - window[0] <= 2 * OVERLAP:
+                worth = dict.fromkeys(each for word, _, _ in hits[place] for each in by_word[word])
+                tried += [(window, each) for each in worth]
+            else:
+                tried += [(_near(hit, window), each) for hit in hits[place] for each in by_word[hit[0]]]
+            for where, (pattern, expression) in tried:
+                yield from _found(pattern, expression, passage, where)
+
+    def may_find(self, criterion: Criterion, passage: Passage) -> bool:
+        """Whether anything of a criterion may stand in a text."""
+        return bool(self._everywhere[criterion] or self._hits(passage)[criterion])
+
+    def _hits(self, passage: Passage) -> Mapping[Criterion, Sequence[Hit]]:
+        """Where words that expressions of each criterion need stand in a text."""
+        known: Mapping[Criterion, Sequence[Hit]] | None = passage.scans.get(self)
+        if known is None:
+            found: dict[Criterion, list[Hit]] = {criterion: [] for criterion in self._by_word}
+            text = passage.folded.text
+            for hit in self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ():
+                for criterion in self._criteria[hit[0]]:
+                    found[criterion].append(hit)
+            passage.scans[self] = known = found
+        return known
+
+
 def matches(criterion: Criterion, passage: Passage) -> list[Match]:
     """What the patterns of a criterion find in a text, in order; of what overlaps the first and longest."""
-    if not passage.text:
+    finder = _finder_of(criterion)
+    if not passage.text or not finder.may_find(criterion, passage):
         return []
-    windows = list(passage.windows(criterion.code))
-    found: list[Match] = []
-    for pattern in criterion.patterns if windows else ():
-        if not pattern.words or any(word in passage.folded.text for word in pattern.words):
-            found += _apart([Match(*span, criterion.code, pattern.name) for span in _spans(pattern, passage, windows)])
-    return sorted(found)
+    code, known = criterion.code, criterion.code in model().settings
+    windows = passage.windows if known else passage.long_windows
+    if known and passage.is_weighed:
+        possible = passage.possible(code)
+        windows = [window for window in windows if possible[window[2]]]
+    found: dict[Pattern, list[Match]] = {}
+    for window, pattern, span in finder.found(criterion, passage, windows):
+        if not known or passage.possible(code)[window[2]]:
+            found.setdefault(pattern, []).append(Match(*span, code, pattern.name))
+    return sorted(match for several in found.values() for match in _apart(several))
 
 
-def first_spans(criterion: Criterion, passage: Passage, stretch: Span) -> Iterator[Span]:
-    """What the patterns of a criterion find in a stretch of a text, one after another, for who needs but a few."""
-    windows = list(passage.stretches([stretch]))
-    for pattern in criterion.patterns:
-        yield from _spans(pattern, passage, windows)
+def first_spans(criterion: Criterion, passage: Passage, least: int, likeliest: bool) -> Iterator[Span]:
+    """What is found in sentences that end behind a place, whatever the model says, for who needs but a few.
+
+    With ``likeliest`` sentences that the model takes for such come first, where it was asked already.
+    """
+    windows = [window for window in passage.windows if passage.stretches[window[2]][1] > least]
+    order = None
+    if likeliest and passage.is_weighed:
+        scores = passage.scores_of(criterion.code)
+        order = sorted(range(len(windows)), key=lambda place: -scores[windows[place][2]])
+    return (found.span for found in _finder_of(criterion).found(criterion, passage, windows, order))
 
 
-def _spans(pattern: Pattern, passage: Passage, windows: Collection[Span]) -> Iterator[Span]:
-    text = passage.folded.text
-    for start, end in windows:
-        for expression in pattern.compiled:
-            for found in expression.finditer(text, start, end):
-                span = passage.original(*_pointed_at(found))
-                counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
-                if counts and not _excused(pattern, found, start, end):
-                    yield span
+@functools.lru_cache(maxsize=64)
+def _finder_of(criterion: Criterion) -> Finder:
+    """That of all criteria of a table and kind, so that a text is passed over once; of a user's criterion its own."""
+    if criteria().get(criterion.code) is not criterion:
+        return Finder((criterion,))
+    return _finder(criterion.table, criterion.at_least is None)
+
+
+@functools.cache
+def _finder(table: str, faults: bool) -> Finder:
+    return Finder([c for c in criteria().values() if c.table == table and (c.at_least is None) == faults])
+
+
+def _found(pattern: Pattern, expression: Expression, passage: Passage, window: Window) -> Iterator[Found]:
+    start, end, _ = window
+    for found in expression.compiled.finditer(passage.folded.text, start, end):
+        span = passage.original(*_pointed_at(found))
+        counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
+        if counts and not _excused(pattern, found, start, end):
+            yield Found(window, pattern, span)
+
+
+def _by_window(hits: Sequence[Hit], windows: Sequence[Window]) -> list[list[Hit]]:
+    """The words that stand in each window; no more than two windows overlap."""
+    starts, ends = [window[0] for window in windows], [window[1] for window in windows]
+    inside: list[list[Hit]] = [[] for _ in windows]
+    for hit in hits:
+        place = bisect_right(starts, hit[1]) - 1
+        if place >= 0 and hit[2] <= ends[place]:
+            inside[place].append(hit)
+        if place > 0 and hit[2] <= ends[place - 1]:
+            inside[place - 1].append(hit)
+    return inside
+
+
+def _near(hit: Hit, window: Window) -> Window:
+    """What is so near a word of a long window that a match may reach it: none is longer than what windows share."""
+    return max(window[0], hit[1] - OVERLAP), min(window[1], hit[2] + OVERLAP), window[2]
 
 
 def _pointed_at(found: re.Match[str]) -> Span:

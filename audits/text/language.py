@@ -48,7 +48,10 @@ def _other_than_english(text: str) -> str | None:
     others = 0 if text.isascii() else len(_NOT_LATIN.findall(text))
     if others and (letters := len(_LETTER.findall(text))) >= FEWEST and others * 2 > letters:
         return "most letters are not Latin"
-    words = _WORD.findall(text.lower().replace("\u2019", "'"))
+    text = text.lower().replace("\u2019", "'")
+    if sum(map(_words().__contains__, text.split())) >= LEAST_SHARE * (len(text) + 1) / 2:
+        return None  # there cannot be more words than every other sign begins one
+    words = _WORD.findall(text)
     if len(words) >= FEWEST and sum(map(_words().__contains__, words)) < LEAST_SHARE * len(words):
         return "it has hardly a word that every English text has"
     return None

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from audits.text.tokens import QUOTED, Sentence
+from audits.text.tokens import QUOTED, Numbers, Read, Sentence, spelling
 
 WEIGHTS = Path(__file__).with_suffix(".npz")
 SETTINGS = Path(__file__).with_suffix(".json")
@@ -35,15 +35,13 @@ LETTERS = (2, 3, 4, 5)
 LONGEST_WORD = 32
 """Letters of a word that are read; of a longer one the first."""
 
-_BATCH = 2_000
-"""Sentences whose features are looked up at a time; more would leave the cache."""
-
-_START, _END = "(start)", "(end)"
 _RUN, _SPREAD = np.uint32(0x01000193), np.uint32(0x9E3779B1)
 _MIX = (np.uint32(15), np.uint32(0x2C1B3C6D), np.uint32(12))
+_HALF = 32
+"""Bits of a whole number that the weight of one of two codes has: both are looked up, and added up, at once."""
 
 Buckets = npt.NDArray[np.uint32]
-Totals = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,8 @@ class Settings:
     """What the model knows of a code.
 
     A sentence is a finding from ``threshold`` on (log-odds), and in running text, where nearly all is sound, from
-    ``running`` on; below ``gate``, and in running text ``running_gate``, no pattern of the code is looked for.
-    ``scale`` is what one unit of a weight is worth. ``sentences`` are read at a time: 1, or 2 where a sentence
-    alone may not show what it is.
+    ``running`` on; what patterns find below ``gate`` does not count. ``scale`` is what one unit of a weight is worth.
+    ``sentences`` are read at a time: 1, or 2 where a sentence alone may not show what it is.
     """
 
     bias: float
@@ -61,7 +58,6 @@ class Settings:
     threshold: float
     running: float
     gate: float
-    running_gate: float
     sentences: int
 
 
@@ -75,72 +71,78 @@ class Model:
             np.array([getattr(each, name) for each in settings.values()]) for name in ("bias", "scale")
         )
         self._pairs = np.array([each.sentences > 1 for each in settings.values()], dtype=bool)
-        self._numbers: dict[str, int] = {}
-        self._hashes = np.zeros(1024, dtype=np.uint32)
-        self._alone = np.zeros((1024, len(settings)), dtype=np.int32)
+        self._packed = np.pad(_packed(table), ((0, 1), (0, 0)))  # nothing in the last bucket
+        self._known = np.zeros(0, dtype=bool)
+        self._hashes = np.zeros(0, dtype=np.uint32)
+        self._alone = np.zeros((0, self._packed.shape[1]), dtype=np.int64)
 
-    def scores(self, texts: Sequence[Sequence[Sentence]]) -> list[npt.NDArray[np.float64]]:
-        """Log-odds of every sentence (rows) of every text for every code (columns)."""
-        every = [sentence for sentences in texts for sentence in sentences]
-        ends = np.cumsum([len(sentences) for sentences in texts])
-        if not every:
-            return [np.zeros((0, len(self.codes)))] * len(texts)
-        parts = [self._totals(every[start : start + _BATCH]) for start in range(0, len(every), _BATCH)]
-        totals, sizes = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-        scores = self._log_odds(totals, sizes)
-        follows = np.ones(len(every), dtype=bool)
-        follows[0] = False
-        follows[ends[ends < len(every)]] = False
+    def scores(self, texts: Read) -> Floats:
+        """Log-odds of every sentence (rows) for every code (columns)."""
+        if not len(texts.starts):
+            return np.zeros((0, len(self.codes)))
+        totals = self._totals(texts)
+        scores = self._log_odds(totals, texts.sizes)
+        follows = np.ones(len(totals), dtype=bool)
+        firsts = np.cumsum([0, *texts.counts[:-1]])
+        follows[firsts[firsts < len(totals)]] = False
         later = np.flatnonzero(follows)
         if len(later) and self._pairs.any():
-            pairs = self._log_odds(totals[later] + totals[later - 1], sizes[later] + sizes[later - 1])
+            pairs = self._log_odds(totals[later] + totals[later - 1], texts.sizes[later] + texts.sizes[later - 1])
             scores[later] = np.where(self._pairs & (pairs > scores[later]), pairs, scores[later])
-        return np.split(scores, ends[:-1])
+        return scores
 
     def heaviest(self, sentence: Sentence, code: str, most: int = 3) -> list[int]:
         """The places of the words that say most for a code, in order of place."""
         column = self.codes.index(code)
-        weights = [int(self._alone[self._number(token), column]) for token in sentence.tokens]
-        words = [place for place, token in enumerate(sentence.tokens) if token.removeprefix(QUOTED)[:1].isalpha()]
-        words = words or list(range(len(sentence.tokens)))
+        tokens = sentence.tokens
+        weights = [int(self.table[_buckets(token), column].sum(dtype=np.int64)) for token in tokens]
+        words = [place for place, token in enumerate(tokens) if token.removeprefix(QUOTED)[:1].isalpha()]
+        words = words or list(range(len(tokens)))
         return sorted(sorted(words, key=lambda place: -weights[place])[:most])
 
-    def _log_odds(self, totals: Totals, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        scores: npt.NDArray[np.float64] = self._bias + totals * self._scale / np.sqrt(sizes)[:, None]
+    def _log_odds(self, totals: Numbers, sizes: Numbers) -> Floats:
+        scores: Floats = self._bias + totals * self._scale / np.sqrt(sizes)[:, None]
         return scores
 
-    def _totals(self, several: Sequence[Sentence]) -> tuple[Totals, npt.NDArray[np.int64]]:
-        """The sums of the weights of every sentence and code, and how many tokens each has."""
-        tokens = [token for each in several for token in (_START, *each.tokens, _END)]
-        known = self._numbers
-        try:
-            numbers = np.array([known[token] for token in tokens])
-        except KeyError:
-            numbers = np.array([self._number(token) for token in tokens])
-        sizes = np.array([len(each.tokens) + 2 for each in several])
-        starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-        totals: Totals = np.add.reduceat(self._alone[numbers], starts, axis=0, dtype=np.int64)
-        hashes = self._hashes[numbers]
-        ends = np.repeat(starts + sizes, sizes)
+    def _totals(self, texts: Read) -> Numbers:
+        """The sums of the weights of every sentence and code."""
+        self._learn(texts.numbers)
+        weights = self._alone.take(texts.numbers, axis=0)
+        hashes = self._hashes[texts.numbers]
+        left = np.repeat(texts.starts + texts.sizes, texts.sizes) - np.arange(len(hashes))
         for size in range(2, LONGEST_RUN + 1):
-            found = np.flatnonzero(np.arange(len(tokens)) + size <= ends)
-            weights = np.zeros((len(tokens), len(self.codes)), dtype=np.int8)
-            weights[found] = self.table[runs(hashes, found, size)]
-            totals += np.add.reduceat(weights, starts, axis=0, dtype=np.int64)
-        return totals, sizes
+            places = np.arange(len(hashes) - size + 1)
+            found = np.where(left[: len(places)] >= size, runs(hashes, places, size), np.uint32(1 << BITS))
+            weights[: len(places)] += self._packed.take(found, axis=0)
+        sums = np.add.reduceat(weights, texts.starts, axis=0)
+        low = sums.astype(np.int32)
+        totals = np.stack((low, (sums - low) >> _HALF), axis=2).reshape(len(sums), -1)
+        return totals[:, : len(self.codes)]
 
-    def _number(self, token: str) -> int:
-        """The number of a token, under which its hash and its own weights are remembered."""
-        number = self._numbers.get(token)
-        if number is None:
-            number = self._numbers[token] = len(self._numbers)
-            if number == len(self._hashes):
-                self._hashes = np.concatenate((self._hashes, np.zeros_like(self._hashes)))
-                self._alone = np.concatenate((self._alone, np.zeros_like(self._alone)))
-            hashes = np.array(list(_hashes(token)), dtype=np.uint32)
-            self._hashes[number] = hashes[0]
-            self._alone[number] = self.table[bucket(hashes)].sum(axis=0, dtype=np.int32)
-        return number
+    def _learn(self, numbers: Numbers) -> None:
+        """Remember the hashes of tokens that were not met before, and the weights of these by themselves."""
+        size = int(numbers.max()) + 1
+        if size > len(self._known):
+            more = max(size, 2 * len(self._known), 1 << 10) - len(self._known)
+            self._known = np.pad(self._known, (0, more))
+            self._hashes = np.pad(self._hashes, (0, more))
+            self._alone = np.pad(self._alone, ((0, more), (0, 0)))
+        fresh = np.unique(numbers[~self._known[numbers]])
+        if len(fresh):
+            hashes = [list(_hashed(spelling(number))) for number in fresh.tolist()]
+            starts = np.cumsum([0, *map(len, hashes[:-1])])
+            every = np.array([each for several in hashes for each in several], dtype=np.uint32)
+            self._known[fresh] = True
+            self._hashes[fresh] = every[starts]
+            self._alone[fresh] = _packed(np.add.reduceat(self.table[bucket(every)], starts, axis=0, dtype=np.int64))
+
+
+def _packed(table: npt.NDArray[Any]) -> Numbers:
+    """Two columns of weights a row."""
+    even, odd = table[:, ::2].astype(np.int64), table[:, 1::2].astype(np.int64)
+    odd = np.pad(odd, ((0, 0), (0, even.shape[1] - odd.shape[1])))
+    packed: Numbers = even + (odd << _HALF)
+    return packed
 
 
 def features(sentences: Sequence[Sentence]) -> tuple[Buckets, int]:
@@ -148,7 +150,7 @@ def features(sentences: Sequence[Sentence]) -> tuple[Buckets, int]:
     found: list[Buckets] = []
     count = 0
     for sentence in sentences:
-        every = [list(_hashes(token)) for token in (_START, *sentence.tokens, _END)]
+        every = [list(_hashed(spelling(number))) for number in sentence.numbers.tolist()]
         first = np.array([hashes[0] for hashes in every], dtype=np.uint32)
         found.append(bucket(np.array([each for hashes in every for each in hashes], dtype=np.uint32)))
         for size in range(2, min(LONGEST_RUN, len(first)) + 1):
@@ -157,7 +159,7 @@ def features(sentences: Sequence[Sentence]) -> tuple[Buckets, int]:
     return np.concatenate(found), count
 
 
-def runs(hashes: Buckets, places: npt.NDArray[np.int64], size: int) -> Buckets:
+def runs(hashes: Buckets, places: Numbers, size: int) -> Buckets:
     """The buckets of the runs of ``size`` tokens that begin at some places."""
     run = np.zeros(len(places), dtype=np.uint32)
     for step in range(size):
@@ -174,9 +176,8 @@ def bucket(hashes: Buckets) -> Buckets:
     return (hashes * _SPREAD) >> np.uint32(32 - BITS)
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def _hashes(token: str) -> tuple[int, ...]:
-    return tuple(_hashed(token))
+def _buckets(token: str) -> Buckets:
+    return bucket(np.array(list(_hashed(token)), dtype=np.uint32))
 
 
 def _hashed(token: str) -> Iterator[int]:

@@ -27,6 +27,7 @@ _SWAPS = (
     # The one character whose lower case is longer than itself.
     ("\u0130", "I"),
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANKS = re.compile(r"[ \t\r\n\v\f]+")
 ODD_BLANKS = ("  ", "\t", "\r")
 """What keeps a lowered text from being a folded one."""
@@ -57,11 +58,15 @@ def fold(text: str) -> Folded:
 
 
 def plain(text: str) -> str:
-    """The text with plain apostrophes and spaces, every character in its place; its lower case is as long."""
+    """The text with plain apostrophes and spaces, every character in its place; its lower case is as long.
+
+    Lone surrogates, which no other library takes, become U+FFFD.
+    """
     if not text.isascii():
         for odd, usual in _SWAPS:
             if odd in text:
                 text = text.replace(odd, usual)
+        text = _SURROGATE.sub("\ufffd", text)
     return text
 
 

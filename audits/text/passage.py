@@ -7,15 +7,15 @@ at a time, which is quicker.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from audits.text.linear_model import model
+from audits.text.linear_model import Floats, model
 from audits.text.normalisation import Folded, fold
 from audits.text.quotations import Quotations, Span
-from audits.text.tokens import Sentence, tokenized
+from audits.text.tokens import Cut, Sentence, cut, read
 from schemas.text.sentences import sentences
 
 OPENING = "\n\n"
@@ -28,8 +28,18 @@ LONGEST, OVERLAP = 2_000, 300
 """Characters of a window; a longer sentence is looked through in windows that overlap by so many."""
 
 
+Window = tuple[int, int, int]
+"""A stretch of a folded text that expressions see: half-open, and the place of its sentence in ``stretches``."""
+
+
 class Passage(Quotations):
     """A text that is audited."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.scans: dict[object, Any] = {}
+        """What ``audits.patterns.matcher`` found in it, by who looked."""
+        self._likely: Mapping[str, Sequence[int]] = {}
 
     @functools.cached_property
     def told(self) -> list[Span]:
@@ -37,14 +47,46 @@ class Passage(Quotations):
         return sentences(self.text, self.spans)
 
     @functools.cached_property
-    def read(self) -> list[Sentence]:
-        """Its sentences as the model reads them."""
-        return tokenized(self.text, self.spans, self.told)
+    def cut(self) -> Cut:
+        """Its words."""
+        return cut(self.text, self.spans, self.told)
+
+    @property
+    def stretches(self) -> Sequence[Span]:
+        """The spans of its sentences that have words, very long ones in parts."""
+        return self.cut.sentences
 
     @functools.cached_property
-    def scores(self) -> npt.NDArray[np.float64]:
-        """Log-odds of every sentence of ``read`` for every code of the model."""
-        return model().scores([self.read])[0]
+    def read(self) -> list[Sentence]:
+        """Its sentences as the model reads them, those of ``stretches``."""
+        return read([self.cut]).sentences()
+
+    @functools.cached_property
+    def scores(self) -> Floats:
+        """Log-odds of every sentence for every code of the model."""
+        weigh([self])
+        return self.scores
+
+    def likely(self, code: str) -> Sequence[int]:
+        """The places in ``stretches`` of the sentences that the model takes for what a code is for."""
+        if not self.is_weighed:
+            weigh([self])
+        return self._likely.get(code, ())
+
+    def scores_of(self, code: str) -> list[float]:
+        """Log-odds of every sentence for a code."""
+        scores: list[float] = self.scores[:, model().codes.index(code)].tolist()
+        return scores
+
+    def possible(self, code: str) -> list[bool]:
+        """Whether the model does not rule a sentence out for a code, for each of ``stretches``."""
+        gate = model().settings[code].gate
+        return [score >= gate for score in self.scores_of(code)]
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether the model was asked about it."""
+        return "scores" in self.__dict__
 
     @functools.cached_property
     def folded(self) -> Folded:
@@ -55,48 +97,43 @@ class Passage(Quotations):
         """Where a stretch of the folded text stands in the text."""
         return max(self.folded.at(start) - len(OPENING), 0), max(self.folded.at(end) - len(OPENING), 0)
 
-    def places(self, code: str, least: float) -> npt.NDArray[np.int64]:
-        """The places in ``read`` of the sentences whose log-odds for a code are ``least`` or more."""
-        return np.flatnonzero(self.scores[:, model().codes.index(code)] >= least)
-
     @property
     def running(self) -> bool:
         """Whether it is running text."""
         return len(self.text) >= RUNNING
 
-    def likeliest(self, code: str) -> list[int]:
-        """The places in ``read`` of all sentences, the likeliest for a code first."""
-        order: list[int] = np.argsort(-self.scores[:, model().codes.index(code)], kind="stable").tolist()
-        return order
+    @functools.cached_property
+    def windows(self) -> list[Window]:
+        """Its sentences as windows of its folded form, in order; a long one in several."""
+        return list(self._windows(self.stretches))
 
-    def likely(self, code: str) -> list[int]:
-        """The places in ``read`` of the sentences that the model takes for what a code is for."""
-        known = model().settings[code]
-        found: list[int] = self.places(code, known.running if self.running else known.threshold).tolist()
-        return found
+    @property
+    def long_windows(self) -> list[Window]:
+        """All of it as windows of its folded form."""
+        return list(self._windows([(0, len(self.text))]))
 
-    def windows(self, code: str) -> Iterator[Span]:
-        """Stretches of the folded text in which patterns of a code are looked for, each a sentence, if not too long.
-
-        Of a code that the model knows those that it does not rule out, else all.
-        """
-        known = model().settings.get(code)
-        if known is None:
-            stretches = [(0, len(self.text))]
-        else:
-            gate = known.running_gate if self.running else known.gate
-            stretches = [self.read[place].span for place in self.places(code, gate)]
-        yield from self.stretches(stretches)
-
-    def stretches(self, spans: Sequence[Span]) -> Iterator[Span]:
-        """Stretches of the text as windows of its folded form."""
-        for start, end in spans:
+    def _windows(self, spans: Sequence[Span]) -> Iterator[Window]:
+        for number, (start, end) in enumerate(spans):
             first, last = self.folded.place(start + len(OPENING)), self.folded.place(end + len(OPENING))
-            for low in range(first, max(last - OVERLAP, first + 1), LONGEST - OVERLAP):
-                yield low, min(low + LONGEST, last + 1)
+            if last - first < LONGEST:
+                yield first, last + 1, number
+            else:
+                for low in range(first, last - OVERLAP, LONGEST - OVERLAP):
+                    yield low, min(low + LONGEST, last + 1), number
 
 
 def weigh(passages: Sequence[Passage]) -> None:
-    """Find the scores of many texts at a time."""
-    for passage, scores in zip(passages, model().scores([each.read for each in passages]), strict=True):
-        passage.scores = scores
+    """Find what the model says of many texts at a time."""
+    known = model()
+    texts = read([each.cut for each in passages])
+    scores = known.scores(texts)
+    firsts = np.cumsum([0, *texts.counts])
+    running = np.repeat(np.array([each.running for each in passages], dtype=bool), texts.counts)
+    thresholds = [np.array([getattr(each, name) for each in known.settings.values()]) for name in ("threshold", "running")]
+    likely: list[dict[str, list[int]]] = [{} for _ in passages]
+    owners = np.repeat(np.arange(len(passages)), texts.counts)
+    for sentence, column in np.argwhere(scores >= np.where(running[:, None], *reversed(thresholds))).tolist():
+        owner = owners[sentence]
+        likely[owner].setdefault(known.codes[column], []).append(int(sentence - firsts[owner]))
+    for number, passage in enumerate(passages):
+        passage._likely, passage.scores = likely[number], scores[firsts[number] : firsts[number + 1]]

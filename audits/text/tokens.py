@@ -5,16 +5,19 @@ no word list has; ``(other name)`` is one that is said in a quotation and that t
 is somebody else's. A token inside a quotation differs from the same one outside (``>``), as "I never saw her
 again" is another matter when an aunt says it.
 
-Used by ``audits.text.linear_model``.
+Texts are read many at a time: what a word may stand for is looked up once a word, and all else is sums over arrays of
+numbers of tokens. Used by ``audits.text.linear_model``.
 """
 
 from __future__ import annotations
 
-import functools
+import itertools
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from audits.text.names import is_common, is_given_name, titles
 from schemas.text.quotation_marks import Span, spans
@@ -24,12 +27,17 @@ QUOTED = ">"
 """What a token inside a quotation begins with."""
 
 NAME, OTHER_NAME, CAPITALS, NUMBER, MARK = "(name)", "(other name)", "(capitals)", "(number)", '"'
+START, END = "(start)", "(end)"
+"""What stands before and behind every sentence."""
+
+Numbers = npt.NDArray[np.int64]
 
 _MARKS = frozenset("\"'\u201c\u201d\u2018\u2019\u00ab\u00bb")
 _ENDS = frozenset((".", "!", "?", ":", "\n", MARK))
+# Blanks are taken along, and words of plain letters tried first: this is most of the time that reading takes.
 _TOKEN = re.compile(
-    r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\d+|[\"\u201c\u201d\u00ab\u00bb]|(?<!\w)['\u2018\u2019](?=\w)|['\u2019](?!\w)"
-    r"|[,;:?!.\u2013\u2014*\n-]"
+    r" *+([A-Za-z]++(?!['\u2019\u0080-\U0010ffff])|[,.?!:;\n*\u2013\u2014-]|[^\W\d_]++(?:['\u2019][^\W\d_]++)*+|\d+"
+    r"|[\"\u201c\u201d\u00ab\u00bb]|(?<!\w)['\u2018\u2019](?=\w)|['\u2019](?!\w))"
 )
 _GENITIVE = re.compile(r"['\u2019]s$")
 
@@ -37,60 +45,41 @@ MOST_TOKENS = 400
 """Tokens of a sentence; a longer one is read in parts, so that a text without a full stop has parts, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A stretch of a text: half-open ``span``, its tokens and where each of them begins and ends."""
+class _Tokens(dict[str, int]):
+    """The numbers of tokens, even outside and odd inside quotations, given when a token is first met."""
 
-    span: Span
-    tokens: Sequence[str]
-    places: Sequence[Span]
+    def __init__(self) -> None:
+        super().__init__()
+        self.spelled: list[str] = []
+
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self.spelled)
+        self.spelled += token, QUOTED + token
+        return number
 
 
-def tokenized(text: str, quoted: Sequence[Span] | None = None, told: Sequence[Span] | None = None) -> list[Sentence]:
-    """The sentences of a text that have words.
+class _Words(dict[str, int]):
+    """The numbers of words, and a row each of what is known of one.
 
-    ``quoted`` are the spans of its quotations and ``told`` those of its sentences, where at hand. Linear in its length.
+    That is the token it is where a sentence begins and elsewhere, whether the next word begins one, and its number
+    without a genitive.
     """
-    quoted = spans(text) if quoted is None else quoted
-    told = sentences(text, quoted) if told is None else told
-    places = [match.span() for match in _TOKEN.finditer(text)]
-    starts = [start for start, _ in places]
-    words = [text[start:end] for start, end in places]
-    tokens = _tokens(words, starts, quoted)
-    made = []
-    for start, end in told:
-        first, last = bisect_left(starts, start), bisect_left(starts, end)
-        for low in range(first, last, MOST_TOKENS):
-            high = min(low + MOST_TOKENS, last)
-            whole = (start, end) if last - first <= MOST_TOKENS else (starts[low], places[high - 1][1])
-            made.append(Sentence(whole, tokens[low:high], places[low:high]))
-    return made
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known = np.zeros((1 << 10, 4), dtype=np.int64)
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        bare = _GENITIVE.sub("", word)
+        first, other = _token(word, True), _token(word, False)
+        row = _TOKENS[first], _TOKENS[other], first in _ENDS, number if bare == word else self[bare]
+        while number >= len(self.known):
+            self.known = np.concatenate((self.known, np.zeros_like(self.known)))
+        self.known[number] = row
+        return number
 
 
-def _tokens(words: Sequence[str], starts: Sequence[int], quoted: Sequence[Span]) -> list[str]:
-    tokens: list[str] = []
-    begins = True
-    for word in words:
-        token = _token(word, begins)
-        begins = token in _ENDS
-        tokens.append(token)
-    for start, end in quoted:
-        first, last = bisect_left(starts, start), bisect_left(starts, end)
-        tokens[first:last] = [QUOTED + token for token in tokens[first:last]]
-    if QUOTED + NAME not in tokens or NAME not in tokens:
-        return tokens
-    told = {_bare(word) for token, word in zip(tokens, words, strict=True) if token == NAME}
-    return [
-        QUOTED + OTHER_NAME if token == QUOTED + NAME and _bare(word) in told else token
-        for token, word in zip(tokens, words, strict=True)
-    ]
-
-
-def _bare(name: str) -> str:
-    return _GENITIVE.sub("", name)
-
-
-@functools.lru_cache(maxsize=1 << 16)  # texts have few different words, and many of each
 def _token(word: str, begins: bool) -> str:
     if word[0].isdigit():
         return NUMBER
@@ -102,3 +91,149 @@ def _token(word: str, begins: bool) -> str:
         if not begins and word.lower() not in titles() and not is_common(word):
             return CAPITALS if word.isupper() else NAME
     return word.lower().replace("\u2019", "'")
+
+
+_TOKENS, _WORDS = _Tokens(), _Words()
+_START, _END, _NAME, _OTHER_NAME = (_TOKENS[token] for token in (START, END, NAME, OTHER_NAME))
+
+
+def spelling(number: int) -> str:
+    """The token of a number."""
+    return _TOKENS.spelled[number]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stretch of a text: half-open ``span``, and the numbers of its tokens, ``START`` and ``END`` among them."""
+
+    span: Span
+    numbers: Numbers
+
+    @property
+    def tokens(self) -> list[str]:
+        """Its tokens, without ``START`` and ``END``."""
+        return [spelling(number) for number in self.numbers[1:-1].tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The sentences of several texts that have words: ``spans``, and ``counts`` of them in each text.
+
+    The numbers of the tokens of all sentences stand in a row; a sentence begins at its place of ``starts``.
+    """
+
+    spans: Sequence[Span]
+    counts: Sequence[int]
+    numbers: Numbers
+    starts: Numbers
+    sizes: Numbers
+
+    def sentences(self) -> list[Sentence]:
+        """Every sentence by itself."""
+        parts = np.split(self.numbers, self.starts[1:]) if len(self.starts) else []
+        return [Sentence(span, part) for span, part in zip(self.spans, parts, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text cut into words, and which of them are of which sentence and in quotations: first ones, and those behind."""
+
+    words: Sequence[str]
+    sentences: Sequence[Span]
+    of_sentences: Sequence[Span]
+    of_quotations: Sequence[Span]
+
+
+def cut(text: str, quoted: Sequence[Span] | None = None, told: Sequence[Span] | None = None) -> Cut:
+    """Cut a text into words; its time is linear in its length.
+
+    ``quoted`` are the spans of its quotations and ``told`` those of its sentences, where at hand.
+    """
+    quoted = spans(text) if quoted is None else quoted
+    told = sentences(text, quoted) if told is None else told
+    words: list[str] = []
+    before: dict[int, int] = {}
+    for start, end in _pieces(text, (0, len(text)), [*quoted, *told]):
+        before[start] = len(words)
+        if end - start > 1 or text[start] != " ":
+            words += _TOKEN.findall(text, start, end)
+    before[len(text)] = len(words)
+    stretches, inside = [], []
+    for span in told:
+        for low, high in _parts(before[span[0]], before[span[1]]):
+            inside.append((low, high))
+            whole = high - low == before[span[1]] - before[span[0]]
+            stretches.append(span if whole else _stretch(text, span, quoted, low - before[span[0]], high - low))
+    return Cut(words, stretches, inside, [(before[start], before[end]) for start, end in quoted])
+
+
+def _pieces(text: str, span: Span, edges: Sequence[Span]) -> Iterator[Span]:
+    """A stretch of a text without edges inside, one after another."""
+    places = {place for edge in edges for place in edge if span[0] <= place <= span[1]}
+    return itertools.pairwise(sorted(places | {*span}))
+
+
+def _parts(first: int, last: int) -> Iterator[Span]:
+    return ((low, min(low + MOST_TOKENS, last)) for low in range(first, last, MOST_TOKENS))
+
+
+def _stretch(text: str, span: Span, quoted: Sequence[Span], skipped: int, count: int) -> Span:
+    places = word_places(text, span, quoted)[skipped : skipped + count]
+    return places[0][0], places[-1][1]
+
+
+def word_places(text: str, span: Span, quoted: Sequence[Span]) -> list[Span]:
+    """Where the words of a sentence begin and end in its text."""
+    pieces = _pieces(text, span, quoted)
+    return [found.span(1) for start, end in pieces for found in _TOKEN.finditer(text, start, end)]
+
+
+def read(several: Sequence[Cut]) -> Read:
+    """The sentences of texts that are cut into words."""
+    lengths = np.array([len(each.words) for each in several], dtype=np.int64)
+    words = np.fromiter(
+        map(_WORDS.__getitem__, itertools.chain.from_iterable(each.words for each in several)), np.int64, lengths.sum()
+    )
+    known = _WORDS.known[words]
+    text_starts = np.cumsum(lengths) - lengths
+    begins = np.concatenate(([1], known[:-1, 2])).astype(bool)[: len(words)]
+    begins[text_starts[text_starts < len(words)]] = True
+    numbers = np.where(begins, known[:, 0], known[:, 1])
+    quoted = _inside(_ranges([each.of_quotations for each in several], text_starts), len(words))
+    _set_other_names(numbers, quoted, known[:, 3], np.repeat(np.arange(len(several)), lengths))
+    numbers += quoted
+    ranges = _ranges([each.of_sentences for each in several], text_starts)
+    sizes = ranges[:, 1] - ranges[:, 0] + 2
+    starts = np.cumsum(sizes) - sizes
+    every = np.full(sizes.sum(), _END, dtype=np.int64)
+    every[starts] = _START
+    between = np.ones(len(every), dtype=bool)
+    between[starts] = between[starts + sizes - 1] = False
+    every[between] = numbers[_inside(ranges, len(words))]
+    stretches = [span for each in several for span in each.sentences]
+    return Read(stretches, [len(each.sentences) for each in several], every, starts, sizes)
+
+
+def _ranges(of_texts: Sequence[Sequence[Span]], starts: Numbers) -> Numbers:
+    """Ranges of words of each text as such of all words."""
+    offsets = np.repeat(starts, [len(each) for each in of_texts])
+    return np.array([span for each in of_texts for span in each], dtype=np.int64).reshape(-1, 2) + offsets[:, None]
+
+
+def _inside(ranges: Numbers, length: int) -> npt.NDArray[np.bool_]:
+    """Which of so many words lie in one of the disjoint ranges."""
+    steps = np.zeros(length + 1, dtype=np.int64)
+    np.add.at(steps, ranges[:, 0], 1)
+    np.add.at(steps, ranges[:, 1], -1)
+    return np.cumsum(steps[:-1]) > 0
+
+
+def _set_other_names(numbers: Numbers, quoted: npt.NDArray[np.bool_], bare: Numbers, texts: Numbers) -> None:
+    names = np.flatnonzero(numbers == _NAME)
+    keys, said = texts[names] * (len(_WORDS) + 1) + bare[names], quoted[names]
+    numbers[names[said][np.isin(keys[said], keys[~said])]] = _OTHER_NAME
+
+
+def tokenized(text: str) -> list[Sentence]:
+    """The sentences of a text that have words."""
+    return read([cut(text)]).sentences()

@@ -1,27 +1,26 @@
 """Decisions without a model: what a character does follows from its values, its traits and what came up in it.
 
-Which course of action: the one whose values weigh most in the character and that comes naturally to its
-traits, with a small pull from what the activated memories hold. For which reason and in which way: by the
-core pattern that the activated memories speak of most. So eleven characters often take the same course and
-never take it in the same way (HEART-BENCH appendix D.4), and the way can be traced to what came up.
+Which course of action: the one whose values weigh most in the character, that comes naturally to its traits,
+and that has most in common with the memory that leads. So a trait shows in what is done and in nothing
+else: courses are written for their scene, and the wording is drawn from what all characters share
+(``banks/decisions/forms.toml``). What tells one character's decision from another's that takes the same course is the
+memory it rests on, which is its own (``builders.offline.quotation``). HEART-BENCH 3.4 and appendix D.4.
 
-Words come from ``banks/decisions/<trait>_<pole>.toml`` and the blueprint's courses:
-
-    I choose to <choice><reason>. <a way to act, with the act in it>
+The words of ``inner_consciousness``, which no question shows, are of the character's own voice
+(``banks/decisions/<trait>_<pole>.toml``).
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from builders.offline.quotation import age_phrase, leading, noun_phrase
 from builders.offline.scenes import archetype
 from builders.pipeline.streams import Streams
 from builders.scenarios.blueprints import Blueprint
@@ -29,69 +28,61 @@ from schemas.tables import Row
 
 _BANKS = Path(__file__).parent / "banks" / "decisions"
 
-# How much a trait one unit above the middle counts beside a value at full importance.
-_TRAIT_WEIGHT = 1.2
-_MEMORY_WEIGHT = 0.15
-# The place, in order of rank, at which a memory counts half as much as the first one.
-_FADING = 3
+# How much a trait one unit above the middle counts, and a memory that has all words of a course, beside a value at
+# full importance. A trait that weighed more would be known from a character's other questions (docs/notes.md).
+_TRAIT_WEIGHT = 0.6
+_MEMORY_WEIGHT = 3.0
 _WORD = re.compile(r"[a-z]{4,}")
 
 
-def decide(character: Row, scenario: Row, blueprint: Blueprint, memories: Sequence[Row], streams: Streams) -> Row:
-    """Inner consciousness and final decision of a character, from its activated memories in order of rank."""
+def decide(
+    character: Row,
+    scenario: Row,
+    blueprint: Blueprint,
+    memories: Sequence[Row],
+    streams: Streams,
+    memory: Row | None = None,
+) -> Row:
+    """Inner consciousness and final decision of a character, from its activated memories in order of rank.
+
+    ``memory`` is the one that is spoken of; None: the first that can be.
+    """
     rng = streams.rng("decisions", f"{character['character_id']}/{scenario['id']}")
-    bank = _bank(archetype(character))
-    course = choose(character, blueprint, memories)
-    pattern = bank["patterns"][leading_pattern(character, memories)]
-    choice, act = rng.choice(course["choice"]), rng.choice(course["acts"])
-    reason, way = rng.choice(pattern["reasons"]), rng.choice(pattern["ways"])
+    bank, shared = _bank(archetype(character)), _file("forms")
+    if memory is None:
+        memory = leading([(scenario["id"], memories)]).get(scenario["id"])
+    course = choose(character, blueprint, memory)
+    turn = int(character["character_id"].rpartition("_")[2]) + streams.rng("wording", scenario["id"]).randrange(1000)
+    slots = _wording(course, turn)
+    forms = shared["plain" if memory is None else "decisions"]
+    if memory is not None:
+        slots |= {"memory": noun_phrase(memory), "age": age_phrase(memory, scenario["age"])}
     return {
-        "summary": _summary(bank, memories, rng),
-        "emotional_tone": _tone(bank, memories, scenario, rng),
-        "core_reasoning": rng.choice(bank["logics"]),
+        "summary": _summary(bank, slots, rng),
+        "emotional_tone": _tone(rng.choice(bank["tones"]), shared["tails"], memory, rng),
+        "core_reasoning": _reasoning(rng.choice(bank["logics"]), shared["reasons"], memory, scenario, rng),
         "value_orientation": rng.choice(bank["values"]),
-        "final_decision": f"I choose to {choice}{reason}. {way.format(act=act)}",
+        "final_decision": forms[turn % len(forms)].format(**slots),
     }
 
 
-def choose(character: Row, blueprint: Blueprint, memories: Sequence[Row]) -> Mapping[str, Any]:
-    """The course of action that weighs most; of equals the first."""
-    rules = " ".join(memory["behavior_policy"] for memory in memories).lower()
-    spoken = set(_WORD.findall(rules))
+def choose(character: Row, blueprint: Blueprint, memory: Row | None) -> Mapping[str, Any]:
+    """The course of action that weighs most: by values, traits and what a memory has in common with it."""
+    lived = set(_WORD.findall(memory["content_full"].lower())) if memory is not None else set()
 
     def weight(course: Mapping[str, Any]) -> float:
         values = sum(character["values"][value] for value in course["serves"]) / len(course["serves"])
         traits = max(_lean(character, kind) for kind in course["draws"])
         words = set(_WORD.findall(" ".join((*course["choice"], *course["acts"])).lower()))
-        echo = len(words & spoken) / len(words)
-        return float(values + _TRAIT_WEIGHT * traits + _MEMORY_WEIGHT * echo)
+        return float(values + _TRAIT_WEIGHT * traits + _MEMORY_WEIGHT * len(words & lived) / len(words))
 
     return max(blueprint["courses"], key=weight)
 
 
-def leading_pattern(character: Row, memories: Sequence[Row]) -> int:
-    """The core pattern that the memories speak of most; the first memories count most, of equals the first pattern.
-
-    Each memory speaks, by its conclusion, its rule and its tags, of the pattern with most of its words in
-    them, and as clearly as that is; words that many of the memories have count little.
-    """
-    patterns = [_stems(pattern) for pattern in character["core_patterns"]]
-    spoken = [_stems(_lesson(memory)) for memory in memories]
-    having = Counter(stem for stems in spoken for stem in stems)
-
-    def rarity(stems: Iterable[str]) -> float:
-        return sum(math.log((1 + len(spoken)) / max(having[stem], 1)) for stem in sorted(stems))
-
-    votes = [0.0] * len(patterns)
-    for place, stems in enumerate(spoken):
-        clear = [rarity(own & stems) / (rarity(own) or 1.0) for own in patterns]
-        best = max(range(len(patterns)), key=clear.__getitem__)
-        votes[best] += clear[best] / (1 + place / _FADING)
-    return max(range(len(votes)), key=votes.__getitem__)
-
-
-def _lesson(memory: Row) -> str:
-    return " ".join((memory["psych_conclusion"], memory["behavior_policy"], *memory["relevance_tags"]))
+def _wording(course: Mapping[str, Any], turn: int) -> dict[str, str]:
+    """A choice and an act of a course: characters take turns, so that those who take one course do different things."""
+    round_of_acts, act = divmod(turn, len(course["acts"]))
+    return {"choice": course["choice"][round_of_acts % len(course["choice"])], "act": course["acts"][act]}
 
 
 def _lean(character: Row, kind: str) -> float:
@@ -100,36 +91,37 @@ def _lean(character: Row, kind: str) -> float:
     return float(distance if pole == "High" else -distance)
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:5] for word in _WORD.findall(text.lower()))
-
-
-def _summary(bank: Mapping[str, Any], memories: Sequence[Row], rng: Random) -> str:
-    first = rng.choice(bank["streams"])
-    if not memories:
+def _summary(bank: Mapping[str, Any], slots: Mapping[str, str], rng: Random) -> str:
+    first, second = rng.sample(bank["streams"], 2)
+    if "memory" not in slots:
         return str(first)
-    leading = memories[min(int(rng.expovariate(0.5)), len(memories) - 1)]
-    back = rng.choice(bank["memories"]).format(context=_lowered(leading["context"]))
-    second = rng.choice([stream for stream in bank["streams"] if stream != first])
-    return f"{first} {back[0].upper()}{back[1:]} {second}"
+    return f"{first} {rng.choice(bank['memories']).format(**slots)} {second}"
 
 
-def _lowered(context: str) -> str:
-    """A memory's setting in the middle of a sentence; one that begins with a proper name keeps its capital."""
-    first, _, rest = context.partition(" ")
-    named = len(first) > 1 and rest[:1].isupper() and not first.endswith(",")
-    return (context if named else context[0].lower() + context[1:]).rstrip(".")
+def _tone(tone: str, tails: Sequence[str], memory: Row | None, rng: Random) -> str:
+    if memory is not None:
+        feeling = memory["emotion_signature"]["primary"]
+        tone += rng.choice(tails).format(feeling=feeling, memory=noun_phrase(memory))
+    return f"{tone[0].upper()}{tone[1:]}."
 
 
-def _tone(bank: Mapping[str, Any], memories: Sequence[Row], scenario: Row, rng: Random) -> str:
-    tone = rng.choice(bank["tones"])
-    if not memories:
-        return f"{tone[0].upper()}{tone[1:]}."
-    felt = memories[0]["emotion_signature"]
-    return f"{tone[0].upper()}{tone[1:]}; under it {felt['primary']}, which I know from before."
+def _reasoning(logic: str, reasons: Sequence[str], memory: Row | None, scenario: Row, rng: Random) -> str:
+    stakes = [each["dilemma"] for part in (scenario["assessed_dimensions"] or {}).values() for each in part]
+    slots = {"logic": logic}
+    if memory is not None:
+        slots["conclusion"] = memory["psych_conclusion"]
+    if stakes:
+        slots["dilemma"] = rng.choice(stakes).replace(" vs ", " against ")
+    fitting = [form for form in reasons if all(name in slots for name in re.findall(r"{(\w+)}", form))]
+    return rng.choice(fitting).format(**slots) if fitting else logic
+
+
+def _bank(voice: str) -> Mapping[str, Any]:
+    return _file(
+        "neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low")
+    )
 
 
 @functools.cache
-def _bank(voice: str) -> Mapping[str, Any]:
-    name = "neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low")
+def _file(name: str) -> Mapping[str, Any]:
     return tomllib.loads((_BANKS / f"{name}.toml").read_text("utf-8"))

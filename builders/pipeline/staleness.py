@@ -75,7 +75,7 @@ def write_built(space: Workspace, table: str, key: str, digest: str, rows: Seque
     """Write a file of a table, sorted by the table's key, with the digest of what it was made from."""
     existed = space.path(table, key).is_file()
     columns = space.benchmark.table(table).key
-    write_tracked(space, table, sorted(rows, key=lambda row: tuple(str(row[column]) for column in columns)), key)
+    write_tracked(space, table, sorted(rows, key=lambda row: tuple(row[column] for column in columns)), key)
     write_whole(_stamp(space, table, key), [f"{digest}\n".encode()])
     return Outcome(table, key, "built", "what it is made from has changed" if existed else "was not there", len(rows))
 

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluators.dialogues.rows import Asked, Planted, dialogue_tables
 from evaluators.protocols.plan import Plan
 from evaluators.running import OFFLINE, asking, offline_name
-from evaluators.scoring.dialogue_rows import Asked, Planted, dialogue_tables
 from models.dialogue import Between, Cast, Dialogue, StopRule, dialogue
 from models.request import Chain, Reply, Role
 from releases import Release
@@ -83,12 +83,13 @@ def dialogue_plan(
     *,
     extra: str | None = None,
     named: Sequence[str] = (),
+    offline_users: Sequence[str] = (PLANNED.removeprefix(OFFLINE),),
 ) -> Plan:
     """The plan of a run: ``extra`` names the table of what is asked afterwards, ``about`` goes into the header.
 
     Raises RequestError for an unknown offline user.
     """
-    offline_name(parsed.user, (PLANNED.removeprefix(OFFLINE),), "--user")
+    offline_name(parsed.user, tuple(offline_users), "--user")
     chosen = limited(talks, parsed.limit, parsed.seed, release)
     prefix = f"evaluate/dialogue/{release.name}"
     settings = asking(parsed, **{SUBJECT: parsed.model, USER: parsed.user})
@@ -101,7 +102,7 @@ def dialogue_plan(
         tables=lambda found: dialogue_tables(found, settings, extra),
         served=lambda found: {reply.model for role, reply in _replies(found) if role == SUBJECT},
         about={"user": parsed.user, **about},
-        named=("" if parsed.user.startswith(OFFLINE) else f"user-{parsed.user}", *named),
+        named=("" if parsed.user == PLANNED else f"user-{parsed.user}", *named),
     )
 
 

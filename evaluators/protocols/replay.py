@@ -50,6 +50,7 @@ _TEMPERATURE, _ATTEMPTS = 0.7, 3
 _GROUPS = ("rater", "task")
 _COLUMNS = ("item", "state", "reason", "model", *_GROUPS, *FIELDS, *NUMBERS, "planted_state",
             "input_tokens", "output_tokens", "cost")  # fmt: skip
+_UNUSABLE = ("answered", "unparsable", "invalid")  # with nothing to show: asked for again
 _STATE = {"answered": "said", "refused": "refused", "truncated": "truncated"}
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"\A```[a-z]*\n(.*)\n```\Z", re.DOTALL)
@@ -260,7 +261,7 @@ def _asked(name: str, told: SystemMessages, turn: Turn, room: int) -> Chain[Fill
             attempt=attempt,
         )
         text = cleaned(str(reply.answer if reply.status == "answered" else reply.text))
-        if text or reply.status != "answered":
+        if text or reply.status not in _UNUSABLE:
             break
     return Filled(reply, text)
 
@@ -268,6 +269,6 @@ def _asked(name: str, told: SystemMessages, turn: Turn, room: int) -> Chain[Fill
 def _state(one: Filled) -> dict[str, str | None]:
     reply = one.reply
     state = _STATE.get(reply.status, "failed")
-    if state == "said" and not one.text:
+    if not one.text and reply.status in _UNUSABLE:
         return {"state": "failed", "reason": f"empty after {_ATTEMPTS} attempts"}
     return {"state": state, "reason": None if state == "said" else reply.reason or reply.status}

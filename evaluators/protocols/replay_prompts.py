@@ -47,7 +47,7 @@ class SystemMessages:
             variables = {"profile": profile_text(self._known.raters[conversation["rater_id"]])}
         else:
             variables = {"memories": self._earlier(conversation, turn)}
-        return self._prompt.render(**variables).fixed
+        return (self._prompt.render(**variables).prompt,)
 
     def _earlier(self, conversation: Row, turn: int) -> str:
         key = conversation["rater_id"], conversation["task"]

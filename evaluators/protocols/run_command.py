@@ -33,6 +33,7 @@ from evaluators.running import (
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import write_said
 from evaluators.sessions import protocol as sessions
+from evaluators.task_dialogues import protocol as task_dialogues
 from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
@@ -45,6 +46,7 @@ PROTOCOLS: dict[str, ModuleType] = {
     "responses": responses,
     "sessions": sessions,
     "replay": replay,
+    "task_dialogues": task_dialogues,
     "questionnaire": questionnaire,
     "interview": interview,
     "open": open_ended,

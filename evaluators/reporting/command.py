@@ -2,10 +2,12 @@
 
     python -m evaluators report build/evaluations/heart@1.0.0/choice.*.json --out report.html
     python -m evaluators report build/evaluations/*/choice.*.json build/evaluations/*/scores.*.json --out report.html
+    python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out persturn.html
 
-A chapter a release and kind of result (choices, scores of judged texts), with the sections that the results hold
-something for. Results on one benchmark must be of the same content: figures of different content are not comparable.
-Texts of choices come from the release itself, verified, found by the name in the results or given with ``--release``.
+A chapter a release and kind of result (choices, dialogues, scores of judged texts, judges of satisfaction), with the
+sections that the results hold something for. Results on one benchmark must be of the same content: figures of
+different content are not comparable. Texts of choices come from the release itself, verified, found by the name in the
+results or given with ``--release``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from pathlib import Path
 from evaluators.reporting.choice.chapter import choice_chapter
 from evaluators.reporting.page import page
 from evaluators.reporting.parts import Chapter
+from evaluators.reporting.satisfaction import satisfaction_chapter
 from evaluators.reporting.scored import scored_chapter
+from evaluators.reporting.task_dialogues import task_chapter
 from evaluators.scoring.results import Result, demand_same_content, read_result
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
@@ -28,7 +32,7 @@ from schemas.rows import write_whole
 HELP = "make one self-contained HTML page of runs"
 EXAMPLE = "python -m evaluators report build/evaluations/heart@1.0.0/choice*.json --out report.html"
 
-KINDS = ("choice", "scores")
+KINDS = ("choice", "dialogues", "scores", "satisfaction")
 
 Read = tuple[Path, Result]
 
@@ -36,7 +40,11 @@ Read = tuple[Path, Result]
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``report``."""
     made.add_argument(
-        "results", nargs="+", type=Path, metavar="RESULT", help="files that `choice`, `open` or `judge` wrote"
+        "results",
+        nargs="+",
+        type=Path,
+        metavar="RESULT",
+        help="files that `choice`, `open`, `judge`, `dialogues` or `calibrate` wrote",
     )
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="the page")
     made.add_argument(
@@ -74,7 +82,8 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
         result = read_result(path)
         if result["kind"] not in KINDS:
             raise RequestError(
-                f"a result of `{result['kind']}`", path, expected="one that `choice`, `open` or `judge` wrote",
+                f"a result of `{result['kind']}`", path,
+                expected="one that `choice`, `open`, `judge`, `dialogues` or `calibrate` wrote",
                 fix="Judge it first: python -m evaluators judge",
             )  # fmt: skip
         what = result["run"]["protocol"] if result["kind"] == "scores" else ""
@@ -88,6 +97,10 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
 
 def _chapter(parsed: argparse.Namespace, kind: str, found: Sequence[Read]) -> Chapter:
     paths, results = [path for path, _ in found], [result for _, result in found]
+    if kind == "dialogues":
+        return task_chapter(paths, results)
+    if kind == "satisfaction":
+        return satisfaction_chapter(paths, results)
     if kind == "scores":
         return scored_chapter(paths, results, parsed.seed)
     return choice_chapter(found, parsed.release, parsed.frozen, parsed.seed)

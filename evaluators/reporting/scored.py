@@ -16,6 +16,9 @@ from typing import Any
 
 from evaluators.reporting import psychometrics
 from evaluators.reporting.charts import round_scale, whisker
+from evaluators.reporting.dialogues.curves import curves, gains
+from evaluators.reporting.dialogues.learned import learned
+from evaluators.reporting.dialogues.reader import reader
 from evaluators.reporting.lines import figures_of, metric_name, population
 from evaluators.reporting.parts import Chapter, Section, table
 from evaluators.reporting.ranking import ranking
@@ -34,8 +37,15 @@ def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], 
     names = names_of(results)
     scores = {name: read_scores(path, one) for name, path, one in zip(names, paths, results, strict=True)}
     report = ScoredReport(results, names, ranked(scores, seed))
+    held = [
+        curves(names, results),
+        gains(names, results, scores, seed),
+        learned(paths, names, results, seed),
+        reader(paths, names, results),
+    ]
+    shown = [*held[:3], *sections(report), held[3]]
     about = f"judged: {results[0]['run']['protocol'].replace('_', ' ')}"
-    return Chapter(results[0]["release"]["name"], about, head(report), sections(report), report.ranks)
+    return Chapter(results[0]["release"]["name"], about, head(report), shown, report.ranks)
 
 
 def head(report: ScoredReport) -> str:

@@ -20,16 +20,17 @@ from typing import Any
 
 import polars as pl
 
+from evaluators.dialogues.items import read_items
 from evaluators.rubrics.compatibility import read_released
 from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
-from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.verdicts import Verdict, read_reply
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
-from evaluators.scoring.said_rows import Said, read_said
+from evaluators.scoring.said_rows import Said, planted_in
 from evaluators.scoring.score_rows import frame_of, write_scores
 from models.backends import BackendSettings, add_asking_arguments
 from models.estimate import Estimate, estimate, say_estimate, total_cost
@@ -127,7 +128,7 @@ def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubr
 
 def _table(parsed: argparse.Namespace, header: Mapping[str, Any], rubric: Rubric) -> Said:
     """The rows that a rubric judges; a sample of them with ``--limit``."""
-    _, said = read_said(parsed.said, header, rubric.unit)
+    said = read_items(parsed.said, header, rubric.unit)
     if parsed.limit is None or parsed.limit >= len(said.rows):
         return said
     rng = rng_for(parsed.seed, header["release"]["name"], "evaluators.judge", "limit")
@@ -145,7 +146,8 @@ def _chains(
     """A chain an item that was said."""
     name = f"judge/{header['release']['name']}/{header['run']['model']}"
     rows = _said(table).rows(named=True)
-    if offline in KEYED and any(row.get("planted_state") is None for row in rows):
+    unknown = any(planted_in(row, part.name)[0] is None for row in rows for part in rubric.parts)
+    if offline in KEYED and unknown:
         raise RequestError(
             f"offline:{offline} without planted quality", parsed.said, expected="what an offline subject wrote",
             fix="Judge with a model, or with offline:constant, offline:random",
@@ -161,8 +163,9 @@ def _judged(
 ) -> Chain[Found]:
     offline, seed = without
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
-    key = Planted(row["planted"], row.get("quality"), row.get("memory_mean")) if row.get("planted_state") else None
-    planted = {part.name: key for part in rubric.parts if key is not None}
+    known = {part.name: planted_in(row, part.name) for part in rubric.parts}
+    more = row.get("quality"), row.get("memory_mean")
+    planted = {name: Planted(value, *more) for name, (state, value) in known.items() if state is not None}
 
     def compose(rubric: Rubric, fields: Mapping[str, str]) -> dict[str, Any]:
         chance = rng_for(seed, "evaluators", f"judge.{offline or 'estimate'}", name)
@@ -183,6 +186,7 @@ def _rows(
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
         spent = used([reply.usage for reply in replies], judge, settings)
         for place, (part, verdict) in enumerate(verdicts.items()):
+            planted_state, planted = planted_of(rubric, row, part)
             made.append(
                 {
                     "item": row["item"],
@@ -192,8 +196,8 @@ def _rows(
                     "value": verdict.value,
                     "reason": verdict.reason,
                     "evidence": verdict.evidence,
-                    "planted": row.get("planted"),
-                    "planted_state": row.get("planted_state"),
+                    "planted": planted,
+                    "planted_state": planted_state,
                     # One call gives all scores of a rubric: its tokens stand with the first.
                     **(spent if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
                     "groups": {name: row[name] for name in table.groups},
@@ -252,6 +256,7 @@ def _write(
         },
         "said": {
             "model": header["run"]["model"],
+            "file": parsed.said.name,
             "tables": {name: entry["sha256"] for name, entry in header["tables"].items()},
         },
     }

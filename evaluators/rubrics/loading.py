@@ -10,7 +10,6 @@ docs/evaluation.md has the keys.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaluators.scoring.metrics import KINDS, METHODS, UNITS, Aggregation, Metric, Scale, UnitName
+from evaluators.rubrics.terms import digest_of, scores_of
+from evaluators.scoring.metrics import KINDS, LISTS, METHODS, UNITS, Aggregation, Metric, Scale, UnitName
 from schemas.errors import RequestError, unknown
 
 FOLDER = Path(__file__).parent
@@ -36,18 +36,29 @@ _TOP = {
     "not_applicable": dict,
     "sees": list,
     "scores": list,
+    "terms": str,
     "words": dict,
     "composites": list,
     "aggregation": dict,
 }
-_REQUIRED = ("id", "version", "unit", "instructions", "scale", "sees", "scores")
+_REQUIRED = ("id", "version", "unit", "instructions", "scale", "sees")
 _SCALE = {"kind": str, "least": int, "most": int, "labels": list, "levels": dict}
 _NA = {"when": str, "aliases": list}
 _SEES = {"field": str, "heading": str}
 _SCORE = {"name": str, "asks": str, "levels": dict, "aliases": list, "not_applicable": str}
 _WORDS = {"gold": str, "answer": str}
 _COMPOSITE = {"name": str, "of": list, "over": int}
-_AGGREGATION = {"method": str, "within": list, "clusters": list, "by": list, "sets": list, "target": str}
+_AGGREGATION = {
+    "method": str,
+    "within": list,
+    "clusters": list,
+    "by": list,
+    "sets": list,
+    "target": str,
+    "only": list,
+    "series": str,
+    "segments": list,
+}
 VARIABLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 """A field of the item in the words of a rubric."""
 
@@ -139,7 +150,8 @@ def read_rubric(path: Path) -> Rubric:
     scale = _scale(text["scale"], path)
     na = text.get("not_applicable", {})
     _check(na, _NA, path, "not_applicable.")
-    parts = tuple(_part(value, scale, text, path, f"scores[{n}].") for n, value in enumerate(text["scores"]))
+    asked = scores_of(text["terms"], path) if "terms" in text else text.get("scores", [])
+    parts = tuple(_part(value, scale, text, path, f"scores[{n}].") for n, value in enumerate(asked))
     if not parts or len({part.name for part in parts}) < len(parts):
         raise RequestError("scores", path, field="scores", expected="one or more, with different names", fix=_CORRECT)
     sees = tuple(_seen(value, path, f"sees[{n}].") for n, value in enumerate(text["sees"]))
@@ -167,7 +179,7 @@ def read_rubric(path: Path) -> Rubric:
         ),
         max_tokens=text.get("max_tokens", _ROOM),
         path=path,
-        digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+        digest=digest_of(path.read_bytes(), text.get("terms")),
     )
 
 
@@ -258,11 +270,17 @@ def _aggregation(value: Any, path: Path) -> Aggregation:
     _check(value, _AGGREGATION, path, "aggregation.")
     if value.get("method", "mean") not in METHODS:
         raise unknown("method", value["method"], METHODS, f"{path}, aggregation.method")
-    lists = {name: tuple(value[name]) for name in ("within", "clusters", "by", "sets") if name in value}
+    lists = {name: tuple(value[name]) for name in LISTS if name in value}
     made = Aggregation(**{**value, **lists})
     if made.method == "atomic" and (len(made.within) != 2 or not made.sets or made.target is None):
         raise RequestError(
             "aggregation", path, field="aggregation",
             expected="within (response and run), sets and target, as the method `atomic` wants", fix=_CORRECT,
         )  # fmt: skip
+    if len(made.only) not in (0, 2) or not all(isinstance(one, str) for one in made.only):
+        raise RequestError(
+            "aggregation", path, field="aggregation.only", expected="a group and its value", fix=_CORRECT
+        )
+    if not all(type(one) is int and one > 0 for one in made.segments) or list(made.segments) != sorted(made.segments):
+        raise RequestError("aggregation", path, field="aggregation.segments", expected="places in order", fix=_CORRECT)
     return made

@@ -28,6 +28,7 @@ from evaluators.rubrics.verdicts import NA, say_value
 from evaluators.satisfaction.planted import JUDGES as BIASED_JUDGES
 from evaluators.satisfaction.planted import PlantedJudge
 from evaluators.satisfaction.turns import SATISFIED, SCORES
+from evaluators.scoring.said_rows import planted_in
 from schemas.errors import RequestError
 
 BIASED = {judge.name: judge for judge in BIASED_JUDGES}
@@ -78,6 +79,19 @@ def common_words(one: str, two: str) -> float:
     first, second = _stems(one), _stems(two)
     common = sum((first & second).values())
     return 2 * common / (sum(first.values()) + sum(second.values())) if common else 0.0
+
+
+def planted_of(rubric: Rubric, row: Mapping[str, Any], metric: str) -> tuple[str | None, float | None]:
+    """State and value that a judge should give a row, as ``planted_in`` has them, on the rubric's scale.
+
+    A state of None also where a rated turn is judged on another scale than 1 to 5 or two values.
+    """
+    state, value = planted_in(row, metric)
+    if value is None or row.get("quality") is None:
+        return state, value
+    if rubric.scale.values != SCORES and len(rubric.scale.values) != 2:
+        return None, None
+    return state, _on_scale(rubric, value)
 
 
 def middle(rubric: Rubric) -> float:

@@ -12,7 +12,7 @@ import polars as pl
 
 from evaluators.satisfaction.calibrating import Raters, blocks
 from evaluators.satisfaction.history_baselines import BASELINES, history_predictions
-from evaluators.satisfaction.nearest_turns import NEIGHBOURS, TextTurn, nearest_predictions
+from evaluators.satisfaction.nearest_turns import NEIGHBOURS, TextTurn, nearest_by_task
 from evaluators.satisfaction.turn_fields import RatedTurns, before, reply_of
 from evaluators.satisfaction.turns import PREDICTIONS, SourceTurns
 from schemas.tables import Row
@@ -38,22 +38,18 @@ def baseline_predictions(known: RatedTurns, raters: Raters) -> dict[str, pl.Data
 
 
 def _nearest(known: RatedTurns, raters: Raters) -> dict[str, pl.DataFrame]:
-    by_rater: dict[str, list[Row]] = defaultdict(list)
+    turns: dict[str, dict[str, list[TextTurn]]] = defaultdict(lambda: defaultdict(list))
     for row in known.ratings.values():
         if row["rater_id"] in raters.evaluated:
-            by_rater[row["rater_id"]].append(row)
+            turns[row["rater_id"]][row["task"]].append(_text_turn(known, row))
     rows: dict[int, list[tuple[str, str, int]]] = {k: [] for k in NEIGHBOURS}
-    for rater, own in sorted(by_rater.items()):
-        for task in sorted({row["task"] for row in own}):
-            source = [_text_turn(known, row, scored=True) for row in own if row["task"] != task]
-            target = [_text_turn(known, row, scored=False) for row in own if row["task"] == task]
-            for k, predicted in nearest_predictions(source, target).items():
-                rows[k] += [(name, rater, score) for name, score in predicted.items()]
+    for rater, by_task in sorted(turns.items()):
+        for k, predicted in nearest_by_task(by_task).items():
+            rows[k] += [(name, rater, score) for name, score in predicted.items()]
     return {f"nearest_{k}": pl.DataFrame(found, schema=PREDICTIONS, orient="row") for k, found in rows.items()}
 
 
-def _text_turn(known: RatedTurns, row: Row, scored: bool) -> TextTurn:
+def _text_turn(known: RatedTurns, row: Row) -> TextTurn:
     conversation = known.conversations[row["conversation_id"]]
     asked = [message["content"] for message in before(conversation, row["turn"]) if message["role"] == "user"]
-    reply = reply_of(conversation, row["turn"])
-    return TextTurn(row["sample_id"], asked[-1] if asked else "", reply, row["score"] if scored else None)
+    return TextTurn(row["sample_id"], asked[-1] if asked else "", reply_of(conversation, row["turn"]), row["score"])

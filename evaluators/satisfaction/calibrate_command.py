@@ -26,9 +26,9 @@ from evaluators.satisfaction.meta_evaluation import Choices, Evaluated, agreemen
 from evaluators.satisfaction.replay_figures import replayed
 from evaluators.satisfaction.turn_fields import RatedTurns
 from evaluators.satisfaction.turns import gold_turns
-from evaluators.scoring.results import demand_release, head, read_results, write_result
+from evaluators.scoring.results import Result, demand_release, head, read_result, write_result
 from evaluators.scoring.score_rows import read_scores
-from releases import open_release
+from releases import Release, open_release
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError, unknown
 
@@ -61,9 +61,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
     release = open_release(parsed.release, parsed.frozen)
-    results = read_results(parsed.scores, "scores")
-    for result in results:
-        demand_release(release, result)
+    results = [_scores(path, release) for path in parsed.scores]
     found = entries([read_scores(path, result) for path, result in zip(parsed.scores, results, strict=True)])
     metrics = sorted({entry.metric for entry in found})
     if parsed.base != _BASE and parsed.base not in metrics:
@@ -73,8 +71,10 @@ def run(parsed: argparse.Namespace) -> int:
     choices = Choices(parsed.calibration, parsed.ties, parsed.seed)
     baselines = {} if parsed.no_baselines else baseline_predictions(known, raters)
     judged = [evaluated(entry, raters, choices) for entry in found]
+    for one in judged:
+        one.figures["without_memory"] = _without_memory(one.entry, known)
     figures = _figures(judged, baselines, raters, choices, parsed.base)
-    inputs = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in parsed.scores}
+    inputs = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(parsed.scores)}
     document = {**head(release, KIND, _about(parsed, found, results)), "inputs": inputs, "figures": figures}
     path = parsed.out or default_out(parsed, release, KIND, parsed.calibration, _seeded(parsed))
     write_result(path, document)
@@ -83,6 +83,17 @@ def run(parsed: argparse.Namespace) -> int:
     _say_figures(figures, parsed.quiet or parsed.json)
     say(f"wrote {path}", quiet=parsed.quiet or parsed.json)
     return FINDINGS if any(_missing(one) for one in found) else DONE
+
+
+def _scores(path: Path, release: Release) -> Result:
+    """The header of a score file of this release. Raises RequestError for any other result."""
+    result = read_result(path)
+    if result["kind"] != "scores":
+        raise RequestError(
+            f"a result of `{result['kind']}`", path, expected="one that `judge` wrote", fix="Leave it out"
+        )
+    demand_release(release, result)
+    return result
 
 
 def _evaluated(known: RatedTurns, name: object) -> frozenset[str]:
@@ -115,7 +126,7 @@ def _figures(
 
 def _about(parsed: argparse.Namespace, found: Sequence[Entry], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "model": ", ".join(dict.fromkeys(str(result["run"]["model"]) for result in results)),
+        "model": ", ".join(sorted({str(result["run"]["model"]) for result in results})),
         "served_by": sorted({name for result in results for name in result["run"]["served_by"]}),
         "judges": sorted({entry.judge for entry in found}),
         "calibration": parsed.calibration,
@@ -127,6 +138,14 @@ def _about(parsed: argparse.Namespace, found: Sequence[Entry], results: Sequence
 
 def _seeded(parsed: argparse.Namespace) -> str:
     return "ties-average" if parsed.ties == "average" else ""
+
+
+def _without_memory(entry: Entry, known: RatedTurns) -> int:
+    """Scored recorded turns whose rater has no memory for the task, of a judge that is shown memories."""
+    assert entry.originals is not None
+    there = {(rater, task) for rater, task, _ in known.memories}
+    blocks = entry.originals.frame.select("rater", "task").rows()
+    return sum(block not in there for block in blocks) if entry.remembers else 0
 
 
 def _missing(entry: Entry) -> int:

@@ -101,11 +101,12 @@ def _predictions(scores: Scores) -> Iterator[tuple[str, Metric, Predictions]]:
     for metric in scores.metrics:
         value = _score(metric, scores)
         own = scores.frame.filter(pl.col("metric") == metric.name)
+        planted = pl.col("planted") if metric.scale.values == SCORES else pl.lit(None, pl.Float64).alias("planted")
         for judge in own["judge"].unique().sort().to_list():
             rows = own.filter(pl.col("judge") == judge)
             counted = dict(rows["state"].value_counts().rows())
             frame = rows.drop_nulls("value").select(
-                pl.col("item").alias("sample_id"), "rater", "task", value.alias("prediction"), "planted"
+                pl.col("item").alias("sample_id"), "rater", "task", value.alias("prediction"), planted
             )
             yield judge, metric, Predictions(frame.sort("sample_id"), {name: counted.get(name, 0) for name in STATES})
 

@@ -8,8 +8,8 @@ them is undefined). A rater without source turns gets no prediction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,27 +40,56 @@ def nearest_predictions(source: Sequence[TextTurn], target: Sequence[TextTurn]) 
     """
     if any(turn.score is None for turn in source) or any(turn.score is not None for turn in target):
         raise ValueError("scores of source turns, and none of target turns")
-    if not source or not target:
-        return {k: {} for k in NEIGHBOURS}
-    ordered = sorted(source, key=lambda turn: turn.sample_id)
-    ranks = np.argsort(-_similarities(ordered, target), axis=1, kind="stable")
-    scores = [turn.score or 0 for turn in ordered]
-    return {
-        k: {
-            turn.sample_id: rounded_mean([scores[place] for place in row[:k]])
-            for turn, row in zip(target, ranks, strict=True)
+    counts = _Counts([*source, *target])
+    return counts.nearest([*source], [*target])
+
+
+def nearest_by_task(turns: Mapping[str, Sequence[TextTurn]]) -> dict[int, dict[str, int]]:
+    """The same for every task of one rater: each task's turns by the scores of the others. ``turns`` is by task."""
+    counts = _Counts([turn for own in turns.values() for turn in own])
+    found: dict[int, dict[str, int]] = {k: {} for k in NEIGHBOURS}
+    for task, target in turns.items():
+        source = [turn for other, own in turns.items() if other != task for turn in own]
+        for k, predicted in counts.nearest(source, [replace(turn, score=None) for turn in target]).items():
+            found[k] |= predicted
+    return found
+
+
+class _Counts:
+    """n-grams of the turns of one rater, counted once, since every turn is a source of the other tasks."""
+
+    def __init__(self, turns: Sequence[TextTurn]) -> None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        self.place = {turn.sample_id: place for place, turn in enumerate(turns)}
+        vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=1, dtype=np.float64)
+        texts = [turn.text for turn in turns] or ["no turn"]
+        self.counts = vectorizer.fit_transform(texts)
+
+    def nearest(self, source: Sequence[TextTurn], target: Sequence[TextTurn]) -> dict[int, dict[str, int]]:
+        """The rounded mean score of the k nearest source turns, by k and sample id."""
+        if not source or not target:
+            return {k: {} for k in NEIGHBOURS}
+        ordered = sorted(source, key=lambda turn: turn.sample_id)
+        ranks = np.argsort(-self._similarities(ordered, target), axis=1, kind="stable")
+        scores = [turn.score or 0 for turn in ordered]
+        return {
+            k: {
+                turn.sample_id: rounded_mean([scores[place] for place in row[:k]])
+                for turn, row in zip(target, ranks, strict=True)
+            }
+            for k in NEIGHBOURS
         }
-        for k in NEIGHBOURS
-    }
 
+    def _similarities(
+        self, source: Sequence[TextTurn], target: Sequence[TextTurn]
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """Cosines of TF-IDF over the n-grams that occur in the source turns, as one vectorizer of those would have."""
+        from sklearn.feature_extraction.text import TfidfTransformer
 
-def _similarities(
-    source: Sequence[TextTurn], target: Sequence[TextTurn]
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True, min_df=1)
-    known = vectorizer.fit_transform([turn.text for turn in source])
-    asked = vectorizer.transform([turn.text for turn in target])
-    # Rows are of length 1, so the product is the cosine; rounded so that equal texts are equal on every machine.
-    return np.asarray((asked @ known.T).toarray().round(12))
+        known, asked = (self.counts[[self.place[turn.sample_id] for turn in turns]] for turns in (source, target))
+        there = np.flatnonzero(known.getnnz(axis=0))
+        weights = TfidfTransformer(sublinear_tf=True)
+        known = weights.fit_transform(known[:, there])
+        # Rows are of length 1, so the product is the cosine; rounded so that equal texts are equal on every machine.
+        return np.asarray((weights.transform(asked[:, there]) @ known.T).toarray().round(12))

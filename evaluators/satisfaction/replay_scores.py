@@ -99,7 +99,8 @@ def compare(one: CandidateScores, other: CandidateScores) -> dict[str, dict[str,
         raise RequestError("no turn in common", f"{one.candidate} and {other.candidate}")
     found = {"turn": _outcomes(both["score"] - both["theirs"])}
     for name, keys in GROUPS.items():
-        found[name] = _outcomes(both.group_by(keys).agg(d=(pl.col("score") - pl.col("theirs")).mean())["d"])
+        apart = both.group_by(keys).agg(d=(pl.col("score") - pl.col("theirs")).sum() / pl.len()).sort(keys)
+        found[name] = _outcomes(apart["d"])
     return found
 
 

@@ -25,6 +25,8 @@ UNITS: tuple[UnitName, ...] = get_args(UnitName)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 METHODS: tuple[Method, ...] = get_args(Method)
 STATES: tuple[State, ...] = get_args(State)
+LISTS = ("within", "clusters", "by", "sets", "only", "segments", "of")
+"""The settings of an aggregation that are lists."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ class Aggregation:
     fidelity (``fidelity``): sentences within responses within runs within sets, against the level in the
     group ``target``. ``traits``: agreement with keyed statements as trait values against the truth that rows hold
     (``psychometrics.figures``). ``clusters`` are the groups drawn anew for intervals; ``by`` the groups that figures
-    are broken down by. All are names of groups of the score rows; ``item`` is the item itself. A metric with ``of`` has
+    are broken down by. All are names of groups of the score rows; ``item`` is the item itself. ``only`` is a group and
+    the value that items need to count: the others are counted and left out. ``series`` is the group in whose order
+    scores are a series with a trend, over all of it and between ``segments``, places from 1. A metric with ``of`` has
     no rows of its own: it is the mean of those metrics of the same item and judge, divided by ``over``.
     """
 
@@ -76,15 +80,18 @@ class Aggregation:
     by: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     target: str | None = None
+    only: tuple[str, ...] = ()
+    series: str | None = None
+    segments: tuple[int, ...] = ()
     of: tuple[str, ...] = ()
     over: float = 1.0
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Every group that is named, once."""
-        target = (self.target,) if self.target else ()
         traits = TRAIT_GROUPS if self.method == "traits" else ()
-        named = (*traits, *self.within, *self.clusters, *self.by, *self.sets, *target)
+        named = (*traits, *self.within, *self.clusters, *self.by, *self.sets, *self.only[:1])
+        named = (*named, *(one for one in (self.target, self.series) if one))
         return tuple(dict.fromkeys(name for name in named if name != "item"))
 
 
@@ -108,8 +115,8 @@ def metric_of(value: Mapping[str, Any]) -> Metric:
     """A metric from a header. Raises TypeError or KeyError for one that is malformed."""
     scale, aggregation = dict(value["scale"]), dict(value["aggregation"])
     scale["labels"] = tuple(scale["labels"])
-    for name in ("within", "clusters", "by", "sets", "of"):
-        aggregation[name] = tuple(aggregation[name])
+    for name in LISTS:
+        aggregation[name] = tuple(aggregation.get(name, ()))
     return Metric(**{**value, "scale": Scale(**scale), "aggregation": Aggregation(**aggregation)})
 
 

@@ -6,6 +6,7 @@ run's rank is one more than the number of runs that are told to be better than i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +18,13 @@ from evaluators.psychometrics.figures import units as trait_units
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
 from evaluators.scoring.metrics import Metric
+from evaluators.scoring.resampling import ClusterDraws, sums_of
 from evaluators.scoring.score_rows import Scores
-from evaluators.scoring.significance import compare_scores
+from evaluators.scoring.series_figures import series_of
 
 HEADLINE = "acc_atom"
+
+_DETAILS = ("setting", "memory", "user", "limit", "seed", "judges")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ def ranked(scores: Mapping[str, Scores], seed: int) -> list[Ranked]:
         return []
     metric = next(iter(firsts.values()))
     shown = {"atomic": HEADLINE, "traits": "1 - error of traits"}.get(metric.aggregation.method, metric.name)
+    if metric.aggregation.series and metric.rubric:
+        shown = metric.rubric.partition("@")[0].rpartition(".")[2]
     units = {name: _units(own, firsts[name], min(common)) for name, own in scores.items()}
     return ranks_of(units, f"{shown}, {min(common)}", seed)
 
@@ -85,6 +91,8 @@ def _of(sign: Mapping[tuple[str, str], int], one: str, two: str) -> int:
 def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item."""
     how = metric.aggregation
+    if how.series:
+        return _people(own, metric, judge)
     rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
     if how.method == "traits":
         return trait_units(rows)
@@ -103,23 +111,52 @@ def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     )
 
 
+def _people(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
+    """Persons with their mean over all sessions and all metrics of the rubric."""
+    names = [one.name for one in own.metrics if one.rubric == metric.rubric]
+    rows = own.frame.filter(pl.col("metric").is_in(names) & (pl.col("judge") == judge))
+    means = series_of(rows, metric).means()
+    return pl.DataFrame(
+        {"unit": list(means), "cluster": list(means), "value": list(means.values())},
+        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+    )
+
+
 def _sign(one: pl.DataFrame, two: pl.DataFrame, seed: int) -> int:
     both = one.join(two, on="unit").sort("unit")
     if not len(both):
         return 0
-    first, second = both["value_right"].to_numpy(), both["value"].to_numpy()
-    found = compare_scores(np.asarray(first), np.asarray(second), both["cluster"].to_list(), seed)
+    names, places = np.unique(both["cluster"].to_numpy(), return_inverse=True)
+    sums, counts = sums_of((both["value"] - both["value_right"]).to_numpy(), places, len(names))
+    (found,) = _draws(len(names), seed).means(sums[:, None], counts[:, None])
     if found.low is None or found.high is None:
         return 0
     return 1 if found.low > 0 else -1 if found.high < 0 else 0
 
 
+@functools.lru_cache(maxsize=2)
+def _draws(clusters: int, seed: int) -> ClusterDraws:
+    """The draws that all pairs of runs share."""
+    return ClusterDraws(clusters, seed)
+
+
 def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
-    """A name for each run: its model, and the judges where a model was judged more than once."""
+    """A name for each run: its model, and what else of the run tells those of one model apart."""
     runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
-    models = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
-    made: list[str] = []
-    for run, model in zip(runs, models, strict=True):
-        name = model if models.count(model) == 1 else f"{model}, judged by {', '.join(run['judges'])}"
-        made.append(name if name not in made else f"{name} ({made.count(name) + 1})")
-    return made
+    made = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
+    for detail in _DETAILS:
+        values = {str(run.get(detail)) for run, name in zip(runs, made, strict=True) if made.count(name) > 1}
+        if len(values) > 1:
+            several = [made.count(name) > 1 for name in made]
+            made = [
+                f"{name}, {_detail(run, detail)}" if apart and detail in run else name
+                for name, run, apart in zip(made, runs, several, strict=True)
+            ]
+    return [
+        name if name not in made[:place] else f"{name} ({made[:place].count(name) + 1})"
+        for place, name in enumerate(made)
+    ]
+
+
+def _detail(run: Mapping[str, Any], detail: str) -> str:
+    return f"judged by {', '.join(run[detail])}" if detail == "judges" else f"{detail} {run[detail]}"

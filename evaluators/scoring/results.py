@@ -94,7 +94,8 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 fix="Leave it out; its figures stand in the file",
             )
     demand_same_content(found)
-    demand_same_questions(found)
+    if kind == "choice":
+        demand_same_questions(found)
     return [result for _, result in found]
 
 

@@ -102,6 +102,16 @@ def write_said(path: Path, head: Mapping[str, Any], tables: Mapping[str, Said]) 
     return header
 
 
+def planted_in(row: Mapping[str, Any], metric: str) -> tuple[str | None, float | None]:
+    """State and value that a judge should give a row on a metric; a state of None where nobody knows."""
+    name = f"planted_{metric}"
+    if row.get("planted_state") is None or (name not in row and "planted" not in row):
+        return None, None
+    if name not in row:
+        return row["planted_state"], row["planted"]
+    return ("not_applicable" if row[name] is None else "scored"), row[name]
+
+
 def table_beside(path: Path, name: str) -> Path:
     """The file of a table of a header."""
     return path.with_name(f"{path.name.removesuffix('.json')}.{name}.parquet")

@@ -20,6 +20,7 @@ from evaluators.scoring.agreement import agree
 from evaluators.scoring.fidelity_figures import fidelity_figures
 from evaluators.scoring.metrics import STATES, Metric
 from evaluators.scoring.resampling import ClusterDraws, Estimate, crossed_means, sums_of
+from evaluators.scoring.series_figures import series_figures
 
 POSITION = "position"
 """The reason of a pairwise tie that came of two verdicts that went by the place and not by the text."""
@@ -35,7 +36,7 @@ def summary(frame: pl.DataFrame, metrics: Sequence[Metric], seed: int) -> dict[s
 
     ``judged`` has an entry a metric and judge, ``consensus`` one a metric with several judges (mean over judges of
     each item) and with each judge left out, ``agreement`` one a pair of judges and metric, ``examined`` one a judge and
-    metric where the answers' quality was planted.
+    metric where the answers' quality was planted, ``series`` one a rubric and judge where scores are a series.
     """
     draws: Draws = {}
     judged, consensus, agreement, examined = [], [], [], []
@@ -57,7 +58,9 @@ def summary(frame: pl.DataFrame, metrics: Sequence[Metric], seed: int) -> dict[s
                 {"metric": metric.name, "first": one, "second": two, **_agreement(by_judge[one], by_judge[two])}
                 for one, two in combinations(by_judge, 2)
             ]
-    return {"judged": judged, "consensus": consensus, "agreement": agreement, "examined": examined}
+    made = {"judged": judged, "consensus": consensus, "agreement": agreement, "examined": examined}
+    series = list(series_figures(frame, metrics, seed))
+    return {**made, "series": series} if series else made
 
 
 def states_of(rows: pl.DataFrame) -> dict[str, Any]:
@@ -69,6 +72,7 @@ def states_of(rows: pl.DataFrame) -> dict[str, Any]:
 
 
 def _figures(rows: pl.DataFrame, metric: Metric, seed: int, draws: Draws) -> dict[str, Any]:
+    rows = counting(rows, metric)
     if metric.aggregation.method == "atomic":
         return {"fidelity": fidelity_figures(rows, metric.aggregation, seed)}
     if metric.aggregation.method == "traits":
@@ -92,6 +96,12 @@ def _composite(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
         pl.when(given).then(pl.lit("scored")).otherwise(other).alias("state"),
         pl.when(given).then(pl.col("value").mean() / how.over).alias("value"),
     )
+
+
+def counting(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """The rows that count: all, or those with the value that ``only`` names."""
+    only = metric.aggregation.only
+    return rows.filter(pl.col(only[0]) == only[1]) if only else rows
 
 
 def _distribution(rows: pl.DataFrame, metric: Metric) -> list[int]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluators.scoring.resampling import Floats
+
 
 @dataclass(frozen=True)
 class Trend:
@@ -40,3 +42,11 @@ def trend(series: Sequence[float | None], first: int = 1, last: int | None = Non
     centred = y - y.mean()
     left = float(((centred - slope * x) ** 2).sum())
     return Trend(slope, slope / spread, 1 - left / float((centred**2).sum()), len(known))
+
+
+def slopes(series: Floats) -> Floats:
+    """The slope of each row of a matrix, as ``trend`` has it; NaN for a row with a place without a value."""
+    x = np.arange(series.shape[1], dtype=np.float64)
+    x -= x.mean()
+    found: Floats = series @ x / (x @ x) if x.any() else np.full(len(series), np.nan)
+    return found

@@ -11,8 +11,8 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluators.dialogues.rows import Asked
 from evaluators.protocols.dialogue import SUBJECT, USER
-from evaluators.scoring.dialogue_rows import Asked
 from evaluators.sessions.portrait import portrait
 from evaluators.sessions.speakers import Case, assistant_speaker, prompt, said_so_far
 from evaluators.subjects.memories import is_true, listed

@@ -14,9 +14,10 @@ import functools
 from collections.abc import Sequence
 from itertools import groupby
 
-from evaluators.protocols.dialogue import PLANNED, Talk, add_user_argument, dialogue_plan
+from evaluators.dialogues.rows import Planted
+from evaluators.protocols.dialogue import Talk, add_user_argument, dialogue_plan
 from evaluators.protocols.plan import Plan
-from evaluators.scoring.dialogue_rows import Planted
+from evaluators.running import OFFLINE as _OFFLINE
 from evaluators.sessions.learned import learned
 from evaluators.sessions.portrait import agenda, portrait
 from evaluators.sessions.speakers import (
@@ -72,7 +73,7 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
     }
     talks = [_talk(case, f"evaluate/dialogue/{release.name}/{case.persona}", _turns(cases)) for case in cases]
     named = ("" if memory == "full" else f"memory-{memory}",)
-    return dialogue_plan(release, parsed, talks, about, extra="learned", named=named)
+    return dialogue_plan(release, parsed, talks, about, extra="learned", named=named, offline_users=tuple(users.USERS))
 
 
 def _cases(release: Release) -> list[tuple[Row, list[Row]]]:
@@ -105,7 +106,7 @@ def _talk(case: Case, name: str, turns: int) -> Talk:
 
 def _known(case: Case) -> bool:
     """Whether both sides are offline, so that it is known how good each turn was."""
-    return case.subject in ASSISTANTS and case.user == PLANNED
+    return case.subject in ASSISTANTS and case.user.startswith(_OFFLINE)
 
 
 def _planted(case: Case, found: Dialogue) -> Planted:
@@ -119,7 +120,8 @@ def _planted(case: Case, found: Dialogue) -> Planted:
         last = next((one.text for one in reversed(here) if one.speaker == users.ASSISTANT), "")
         own = [one.text for one in here if one.speaker == users.USER]
         wish = wishes(case.profile, by_session[session], [*own, asked.text], last)
-        scores[session, asked.number] = planted_scores(wish, asked.answer, answered.answer.moves, shared)
+        planted = planted_scores(wish, asked.answer, answered.answer.moves, shared)
+        scores[session, asked.number] = {**planted, "user_in_character": asked.answer.fits}
         shared = shared or "seed" in asked.answer.acts
         said += said_so_far([asked, answered])
     return Planted(turns=scores)

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluators.protocols.dialogue import PLANNED, SUBJECT, USER
+from evaluators.protocols.dialogue import SUBJECT, USER
 from evaluators.protocols.prompting import PROMPTS
+from evaluators.running import OFFLINE
 from evaluators.sessions.portrait import label, portrait
 from evaluators.sessions.preferences import noted
 from evaluators.subjects import users
@@ -122,8 +123,9 @@ def _read(answer: Any) -> Said:
 
 
 def _user(case: Case, moment: Moment) -> Any:
-    said = users.user_turn(case.profile, case.priors, moment.session, moment.number, said_so_far(moment.turns))
-    return said if case.user == PLANNED else said.text
+    name = case.user.removeprefix(OFFLINE) if case.user.startswith(OFFLINE) else "planned"
+    said = users.USERS[name](case.profile, case.priors, moment.session, moment.number, said_so_far(moment.turns))
+    return said if case.user.startswith(OFFLINE) else said.text
 
 
 def _assistant(case: Case, summary: Mapping[str, str], moment: Moment) -> Any:

@@ -7,21 +7,24 @@ person differ from session to session.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from evaluators.subjects.wishes import LENGTHS, Length, Wishes, facet_values, wishes
-from evaluators.subjects.wording import bank, in_register, word_count
+from evaluators.subjects.wording import bank, in_register, register_signs, word_count, written_out
 from schemas.randomness import rng_for
 from schemas.records import vocabulary
 
 MOST_WORDS = 50
+IN_CHARACTER, WRONG_REGISTER, AS_ASSISTANT = 5, 2, 1
+"""How well a message fits the person: a planned one fits; one of ``drifting`` may not."""
 USER, ASSISTANT = "user", "assistant"
 
 _KNOWS = {"basic": "novice", "middle": "familiar", "expert": "expert"}
 _BRIEF, _LONG = 45, 110
+_BREAKS = 0.5  # of the messages out of part, those that speak as an assistant
 _EMOJI = 0.5  # chance that an expressive person ends a casual message on an emoji
 
 
@@ -41,6 +44,7 @@ class UserTurn:
 
     text: str
     acts: tuple[str, ...]
+    fits: int = IN_CHARACTER
 
 
 def user_turn(
@@ -70,6 +74,29 @@ def user_turn(
     if turn == 1:
         text = f"{_greeting(profile, session, wish)} {text}"
     return UserTurn(text, tuple(act for act, _ in parts))
+
+
+def drifting_turn(
+    profile: Mapping[str, Any], priors: Sequence[Mapping[str, Any]], session: int, turn: int, history: Sequence[Said]
+) -> UserTurn:
+    """As ``user_turn``, of a user who leaves their part more and more often once half of the sessions are over.
+
+    LikeBench A: a user model is said to have spoken as the assistant after session 5.
+    """
+    said = user_turn(profile, priors, session, turn, history)
+    rng = rng_for(0, "subjects", "drift", profile["persona_id"], session * 100 + turn)
+    half = len(priors) / 2
+    if session <= half or rng.random() > (session - half) / half:
+        return said
+    if rng.random() < _BREAKS:
+        return UserTurn(rng.choice(bank("user")["break"]["any"]), (), AS_ASSISTANT)
+    casual = register_signs(said.text) > 0
+    other = written_out(said.text) if casual else in_register(said.text, "casual", rng, 0, lower=True)
+    return UserTurn(other, said.acts, WRONG_REGISTER) if other != said.text else said
+
+
+USERS: Mapping[str, Callable[..., UserTurn]] = {"planned": user_turn, "drifting": drifting_turn}
+"""By name, as in ``offline:planned``."""
 
 
 def _within(parts: list[tuple[str, str]], greeting: str) -> list[tuple[str, str]]:

@@ -15,17 +15,19 @@ import re
 import string
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from releases.cards.baselines import shown
 from releases.cards.figures import Bar, Figure, number
 from releases.cards.texts import Texts
+from releases.content import digest_of
 from releases.manifest import Manifest
 from releases.opening import open_release
 from releases.parquet import SPLIT
 from releases.query import examples
 from releases.roles import records
-from schemas.benchmarks import Benchmark
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN, add_release, locate
@@ -37,6 +39,7 @@ EXAMPLE = "python -m releases card heart@0.1.0 --out DATASET_CARD.md"
 FIGURES = "figures"
 
 Drawn = tuple[Figure, list[Bar]]
+Schemas = Mapping[str, Mapping[str, Any]]
 
 _CARDS = Path(__file__).parent
 
@@ -54,7 +57,15 @@ def figures(said: Texts, tables: Iterable[str]) -> list[Figure]:
     return [figure for figure in made if set(figure.needs) <= set(tables)]
 
 
-def body(manifest: Manifest, benchmark: Benchmark, said: Texts, drawn: list[Drawn]) -> str:
+@dataclass(frozen=True)
+class Counted:
+    """What a card shows that is counted from the rows: the bars of its figures, and what a model has to beat."""
+
+    drawn: list[Drawn]
+    measured: list[dict[str, Any]]
+
+
+def body(manifest: Manifest, schemas: Schemas, said: Texts, counted: Counted) -> str:
     """The card without its metadata; needs what the manifest says of tables, making, checks and review."""
     release = f"{manifest['name']}@{manifest['version']}"
     words = {
@@ -71,13 +82,20 @@ def body(manifest: Manifest, benchmark: Benchmark, said: Texts, drawn: list[Draw
         "default_table": said["default_table"],
         "example": examples(records(manifest))[0].sql,
         "honesty": _honesty(manifest, said),
-        "tables": _tables(manifest, benchmark),
+        "tables": _tables(manifest, schemas),
+        "schemas": digest_of(schemas)[:16],
+        "configs": _configs(manifest),
+        "variant": _variant(manifest),
+        "doi": f"[{manifest['doi']}](https://doi.org/{manifest['doi']})" if manifest["doi"] else "none yet",
+        "homepage": f"<{said['homepage']}>" if said["homepage"] else "none",
+        "recipe_of_scoring": _scoring(manifest, said),
+        "baselines": shown(counted.measured, said["spec"]),
         "built": _built(manifest),
         "recipe": _recipe(manifest, release),
-        "checks": _checks(manifest, benchmark),
+        "checks": _checks(manifest),
         "allowed": _allowed(manifest),
         "review": _review(manifest),
-        "figures": "\n\n".join(_figure(release, figure, bars) for figure, bars in drawn) or "None.",
+        "figures": "\n\n".join(_figure(release, figure, bars) for figure, bars in counted.drawn) or "None.",
         "changes": _changes(manifest),
         "citation": _citation(manifest, said),
     }
@@ -97,10 +115,29 @@ def _unreviewed(manifest: Manifest) -> bool:
     return any(counts.get("unreviewed", 0) == sum(counts.values()) for counts in manifest["review"].values())
 
 
-def _tables(manifest: Manifest, benchmark: Benchmark) -> str:
+def _configs(manifest: Manifest) -> str:
+    """The configurations that are no table, each with what it holds."""
+    lines = [f"- `{name}` ({entry['rows']:,} rows): {entry['about']}" for name, entry in manifest["configs"].items()]
+    return "Ready to use, made from these tables:\n\n" + "\n".join(lines) + "\n\n" if lines else ""
+
+
+def _variant(manifest: Manifest) -> str:
+    found = manifest["variant"]
+    return f"\n**{found['what']}** Taken from `{found['of']}`, digest `{found['digest']}`.\n" if found else ""
+
+
+def _scoring(manifest: Manifest, said: Texts) -> str:
+    if not said["recipe"]:
+        return ""
+    place = (FROZEN / manifest["name"] / manifest["version"]).as_posix()
+    code = string.Template(said["recipe"].strip()).substitute(place=place, split=SPLIT)
+    return f"A whole evaluation, with a model of your own in the place of `ask`:\n\n```python\n{code}\n```\n\n"
+
+
+def _tables(manifest: Manifest, schemas: Schemas) -> str:
     lines = ["| table | rows | key | what |", "|---|---:|---|---|"]
     for name, table in manifest["tables"].items():
-        what = benchmark.table(name).schema["description"].split(". ")[0].split(": ")[0].rstrip(".;")
+        what = schemas[name]["description"].split(". ")[0].split(": ")[0].rstrip(".;")
         lines.append(f"| `{name}` | {table['rows']:,} | `{'`, `'.join(table['key'])}` | {what} |")
     return "\n".join(lines)
 
@@ -142,7 +179,7 @@ def _recipe(manifest: Manifest, release: str) -> str:
     )
 
 
-def _checks(manifest: Manifest, benchmark: Benchmark) -> str:
+def _checks(manifest: Manifest) -> str:
     checks = manifest["checks"]
     named = [("validators", checks["validators"]), *((f"audits of `{t}`", c) for t, c in checks["audits"].items())]
     lines = ["| check | rows | rules that ran | findings left |", "|---|---:|---:|---|"]
@@ -156,18 +193,7 @@ def _checks(manifest: Manifest, benchmark: Benchmark) -> str:
     ]
     if unaudited := checks.get("unaudited"):
         parts.append(f"Not audited, only checked for their shape: {', '.join(f'`{name}`' for name in unaudited)}.")
-    if figures := [figure for _, checked in named for figure in checked["figures"]]:
-        spec = benchmark.name if benchmark.home is None else "DIR"
-        parts += [_rates(figures), f"Measured by `python -m audits.shortcuts --benchmark {spec}`."]
     return "\n\n".join(parts)
-
-
-def _rates(figures: list[Mapping[str, Any]]) -> str:
-    lines = ["| measured | of | rate | 95 % interval | by chance |", "|---|---:|---:|---|---:|"]
-    for figure in figures:
-        rate, low, high, chance = (f"{figure[part]:.1%}" for part in ("rate", "low", "high", "chance"))
-        lines.append(f"| {figure['name']} | {figure['items']:,} | {rate} | {low} to {high} | {chance} |")
-    return "\n".join(lines)
 
 
 def _allowed(manifest: Manifest) -> str:
@@ -200,13 +226,25 @@ def _changes(manifest: Manifest) -> str:
     parent = manifest["parent"]
     if parent is None:
         return f"{manifest['version']} is the first."
-    return f"{manifest['version']} against {parent['version']} ({parent['change']}):\n\n{_list(parent['reasons'])}"
+    parts = [f"{manifest['version']} against {parent['version']} ({parent['change']}):", _list(parent["reasons"])]
+    if earlier := manifest["history"]:
+        parts += ["Earlier:", _list(_earlier(entry) for entry in earlier)]
+    return "\n\n".join(parts)
+
+
+def _earlier(entry: Mapping[str, Any]) -> str:
+    what = f"{entry['change']}: {'; '.join(entry['reasons'])}" if entry["change"] else "the first"
+    date = f" of {entry['released']}" if entry["released"] else ""
+    return f"{entry['version']}{date} (content `sha256:{entry['content_digest'][:16]}`), {what}"
 
 
 def _citation(manifest: Manifest, said: Texts) -> str:
     year = f"  year    = {{{manifest['released'][:4]}}},\n" if manifest["released"] else ""
+    year += f"  doi     = {{{manifest['doi']}}},\n" if manifest["doi"] else ""
+    year += f"  url     = {{{said['homepage']}}},\n" if said["homepage"] else ""
     return (
         f"@misc{{{said['citation']['key']}_{manifest['version'].replace('.', '_')},\n"
+        f"  author  = {{{' and '.join(f'{{{name}}}' for name in said['authors'])}}},\n"
         f"  title   = {{{said['citation']['title']}}},\n"
         f"  version = {{{manifest['version']}}},\n{year}"
         f"  note    = {{content sha256:{manifest['content_digest']}}}\n}}"

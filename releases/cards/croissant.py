@@ -16,7 +16,6 @@ import orjson
 
 from releases.cards.texts import Texts
 from releases.manifest import Manifest
-from schemas.benchmarks import Benchmark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +29,15 @@ _PARQUET = "application/x-parquet"
 _TYPES = {"string": "sc:Text", "int64": "cr:Int64", "double": "cr:Float64", "bool": "sc:Boolean"}
 
 
-def croissant(manifest: Manifest, benchmark: Benchmark, said: Texts, schemas: Mapping[str, pa.Schema]) -> bytes:
-    """The document; ``manifest`` has to list the Parquet files with bytes and SHA-256."""
+Described = Mapping[str, Mapping[str, Any]]
+
+
+def croissant(manifest: Manifest, said: Texts, schemas: Described, columns: Mapping[str, pa.Schema]) -> bytes:
+    """The document; ``manifest`` has to list the Parquet files with bytes and SHA-256.
+
+    ``schemas`` are the record schemas of the tables, ``columns`` those of tables and configurations.
+    """
+    configs = {name: {"description": entry["about"], "properties": {}} for name, entry in manifest["configs"].items()}
     document = {
         "@context": orjson.loads(_CONTEXT.read_bytes()),
         "@type": "sc:Dataset",
@@ -41,13 +47,16 @@ def croissant(manifest: Manifest, benchmark: Benchmark, said: Texts, schemas: Ma
         "version": manifest["version"],
         "license": said["license_url"],
         "citeAs": f"{said['citation']['title']}, {manifest['version']}, content sha256:{manifest['content_digest']}",
-        "creator": {"@type": "sc:Organization", "name": "Anamnesis"},
+        "creator": [{"@type": "sc:Organization", "name": name} for name in said["authors"]],
+        **({"url": said["homepage"]} if said["homepage"] else {}),
+        **({"identifier": f"https://doi.org/{manifest['doi']}"} if manifest["doi"] else {}),
         "isLiveDataset": False,
         **({"datePublished": manifest["released"]} if manifest["released"] else {}),
         **_responsible(manifest, said),
         "distribution": _distribution(manifest),
         "recordSet": [
-            _record_set(manifest, name, schemas[name], benchmark.table(name).schema) for name in manifest["tables"]
+            _record_set(manifest, name, columns[name], described)
+            for name, described in [*((name, schemas[name]) for name in manifest["tables"]), *configs.items()]
         ],
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -76,7 +85,7 @@ def _responsible(manifest: Manifest, said: Texts) -> dict[str, Any]:
 
 def _distribution(manifest: Manifest) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
-    for name, table in manifest["tables"].items():
+    for name, table in {**manifest["tables"], **manifest["configs"]}.items():
         for file in table["files"]:
             listed = manifest["files"][file["path"]]
             made.append(
@@ -104,19 +113,19 @@ def _distribution(manifest: Manifest) -> list[dict[str, Any]]:
 
 
 def _record_set(manifest: Manifest, name: str, schema: pa.Schema, described: Mapping[str, Any]) -> dict[str, Any]:
-    table = manifest["tables"][name]
+    table = {**manifest["tables"], **manifest["configs"]}[name]
     if len(table["files"]) == 1:
         source = {"fileObject": {"@id": table["files"][0]["path"]}}
     else:
         source = {"fileSet": {"@id": f"{name}-files"}}
-    keys = [{"@id": f"{name}/{column}"} for column in table["key"]]
+    keys = [{"@id": f"{name}/{column}"} for column in table.get("key", ())]
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
         "description": described["description"],
-        "key": keys[0] if len(keys) == 1 else keys,
-        "field": [_field(name, field, described["properties"][field.name], source) for field in schema],
+        **({"key": keys[0] if len(keys) == 1 else keys} if keys else {}),
+        "field": [_field(name, field, described["properties"].get(field.name, {}), source) for field in schema],
     }
 
 

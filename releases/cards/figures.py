@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from releases.opening import Release
-from releases.query import query
+from releases.query import PATIENCE, ask
+
+if TYPE_CHECKING:
+    import duckdb
 
 _WIDTH = 720
 _LABELS = 220  # px left of the bars
@@ -44,9 +47,10 @@ class Bar:
     reference: float | None
 
 
-def bars(release: Release, figure: Figure) -> list[Bar]:
-    """The rows that a figure's SQL gives on this release."""
-    rows = query(release, figure.sql).to_pylist()
+def bars(connection: duckdb.DuckDBPyConnection, figure: Figure) -> list[Bar]:
+    """The rows that a figure's SQL gives on a release."""
+    with ask(connection, figure.sql, PATIENCE) as batches:
+        rows = [row for batch in batches for row in batch.to_pylist()]
     return [
         Bar(str(row["label"]), float(row["value"]), None if row.get("reference") is None else float(row["reference"]))
         for row in rows

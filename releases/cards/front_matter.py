@@ -32,12 +32,13 @@ _DTYPES = {"string": "string", "int64": "int64", "double": "float64", "bool": "b
 def head(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema], sizes: Mapping[str, int]) -> str:
     """The YAML between the dashes; ``sizes`` are the bytes of each table's canonical rows."""
     # ``datasets`` cannot load a configuration without rows; an empty table is in the release all the same.
-    tables = {name: table for name, table in manifest["tables"].items() if table["rows"]}
+    every = {**manifest["tables"], **manifest.get("configs", {})}
+    tables = {name: table for name, table in every.items() if table["rows"]}
     document = {
         "pretty_name": f"{manifest['title']} {manifest['version']}",
         "license": manifest["license"],
         "language": list(said["language"]),
-        "size_categories": [_category(sum(table["rows"] for table in tables.values()))],
+        "size_categories": [_category(sum(table["rows"] for table in manifest["tables"].values()))],
         "task_categories": list(said["task_categories"]),
         "tags": list(said["tags"]),
         "configs": [_config(manifest, said, name) for name in tables],

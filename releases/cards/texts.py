@@ -39,15 +39,20 @@ def card_texts(benchmark: Benchmark) -> Texts:
     said = read_toml(path)
     check_form(said, orjson.loads((_CARDS / "card.schema.json").read_bytes()), path, "setting")
     check_known("table", [said["default_table"]], benchmark.tables, path, "default_table")
-    for number, figure in enumerate(said.get("figure", ())):
-        check_known("table", figure["needs"], benchmark.tables, path, f"figure.{number}.needs")
+    for kind in ("figure", "config"):
+        for number, entry in enumerate(said.get(kind, ())):
+            check_known("table", entry["needs"], benchmark.tables, path, f"{kind}.{number}.needs")
+    for number, config in enumerate(said.get("config", ())):
+        if config["name"] in benchmark.tables:
+            fix = "Give it another name"
+            raise RequestError("a config with the name of a table", path, field=f"config.{number}.name", fix=fix)
     return _with_defaults(benchmark, said)
 
 
 def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
     lists: dict[str, Any] = {name: [] for name in ("task_categories", "tags", "deviations")}
     lists |= {name: [_NOT_SAID] for name in ("intended", "unintended", "limits")}
-    texts = dict.fromkeys(("composed", "mixed", "written", "unreviewed", "canary"), "")
+    texts = dict.fromkeys(("composed", "mixed", "written", "unreviewed", "canary", "homepage", "recipe"), "")
     rai = {
         **dict.fromkeys(("collection", "annotation", "manipulation", "social_impact"), _NOT_SAID),
         **{name: [_NOT_SAID] for name in ("collection_type", "preprocessing", "biases", "sensitive")},
@@ -58,7 +63,10 @@ def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
         "language": ["en"],
         "maintenance": "Releases are never changed. Corrections are new versions.",
         "citation": {"key": benchmark.name.replace("-", "_"), "title": benchmark.title},
+        "authors": ["Anamnesis"],
         "figure": [],
+        "config": [],
         **said,
+        "spec": benchmark.name if benchmark.home is None else "DIR",
         "rai": {**rai, **said.get("rai", {})},
     }

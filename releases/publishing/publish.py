@@ -21,6 +21,8 @@ from releases.manifest import Manifest
 from releases.opening import Release, open_release
 from releases.publishing import hub, stores
 from releases.publishing.sign import SIGNATURE
+from releases.splitting.split import HELD_OUT
+from releases.splitting.variants import WITHOUT_KEYS, name_of, without_keys, write_variant
 from releases.verify import verify
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
@@ -97,6 +99,24 @@ def _is_there(release: Release, to: Target) -> bool:
     return there is not None
 
 
+def _without_keys(release: Release, frozen: Path) -> Release:
+    """The variant of the release that has no keys, from the folder of releases or made there."""
+    folder = name_of(release, WITHOUT_KEYS).folder(frozen)
+    if not folder.exists():
+        return write_variant(release, without_keys(release), frozen)
+    made = open_release(folder)
+    if (made.manifest["variant"] or {}).get("digest") != release.digest:
+        raise RequestError("taken from another release", folder, expected=f"one of {release.name}", fix="Move it away")
+    return made
+
+
+def _demand_public(release: Release) -> None:
+    if release.manifest.get("variant") and release.name.benchmark.endswith(f"-{HELD_OUT}"):
+        raise RequestError(
+            f"{release.name} is held out", release.folder, fix="Publish the open part, or --without-keys"
+        )
+
+
 def _demand_whole(release: Release) -> None:
     problems = verify(release.folder).problems
     if problems:
@@ -111,6 +131,11 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--to", required=True, metavar="URL", help="file:///path, hf://organisation/name, s3://bucket/path"
     )
+    made.add_argument(
+        "--without-keys",
+        action="store_true",
+        help="send the variant without keys, gold and reviews",
+    )
     made.add_argument("--yes", action="store_true", help="really send it (default: only say what would be sent)")
 
 
@@ -118,6 +143,9 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     to = target(args.to)
     release = open_release(args.release, args.frozen)
+    _demand_public(release)
+    if args.without_keys:
+        release = _without_keys(release, args.frozen)
     files = payload(release)
     size = sum((release.folder / name).stat().st_size for name in files)
     if args.yes:

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from releases.checking.files import read_manifest
 from releases.manifest import Manifest, decode
 from releases.opening import Release
 from releases.placing import aside, clear, place, writing
-from releases.verify import read_manifest, verify
+from releases.verify import verify
 from schemas.errors import MachineError, RequestError
 from schemas.release_names import MANIFEST
 

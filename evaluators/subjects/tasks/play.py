@@ -28,10 +28,13 @@ class Played:
     scores: dict[str, float | None]
 
 
-def script_of(user: Row, task: Row, offered: Menus, assistant: str, seed: int) -> Script:
-    """The script of an assistant for a user's task: the same whoever plays the user."""
-    rng = stream(seed, f"script.{assistant}", user, task)
-    return script(BEHAVIOURS[assistant], slots(user, task, offered), rng)
+def script_of(user: Row, task: Row, offered: Menus, assistant: str, seed: int, informed: bool = False) -> Script:
+    """The script of an assistant for a user's task, the same whoever plays the user.
+
+    ``informed``: it knows what the user did before.
+    """
+    behaviour = BEHAVIOURS[assistant].informed() if informed else BEHAVIOURS[assistant]
+    return script(behaviour, slots(user, task, offered), stream(seed, f"script.{assistant}", user, task))
 
 
 def stream(seed: int, what: str, user: Row, task: Row, number: int = 0) -> Random:

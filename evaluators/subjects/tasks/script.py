@@ -13,7 +13,7 @@ mixed       everything, in shares: what judges are examined with
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
@@ -34,6 +34,10 @@ class Behaviour:
     completes: float = 1.0
     again: float = 0.0
     form: Literal["plain", "record"] = "plain"
+
+    def informed(self) -> Behaviour:
+        """The same assistant when it knows what the user did before: it asks half as often and is right instead."""
+        return replace(self, right=self.right + self.ask / 2, ask=self.ask / 2)
 
 
 BEHAVIOURS: Mapping[str, Behaviour] = {
@@ -68,8 +72,9 @@ class Script:
 
 def script(behaviour: Behaviour, slots: Sequence[Slot], rng: Random) -> Script:
     """Draw a script: a message or two a slot, then the last. A slot without a wrong value is asked about instead."""
-    acts: list[Literal["right", "wrong", "ask", "ignore"]] = ["right", "wrong", "ask", "ignore"]
-    shares = [behaviour.right, behaviour.wrong, behaviour.ask, behaviour.ignore]
+    # What an informed assistant does instead stands side by side: the same draw turns from the one into the other.
+    acts: list[Literal["right", "wrong", "ask", "ignore"]] = ["right", "ask", "wrong", "ignore"]
+    shares = [behaviour.right, behaviour.ask, behaviour.wrong, behaviour.ignore]
     moves: list[Move] = []
     for slot in slots:
         act = rng.choices(acts, shares)[0]

@@ -15,6 +15,8 @@ Scores = Mapping[str, float | None]
 """By metric; None where a metric does not apply."""
 
 _ROBOTIC, _BEST = 2.0, 5.0
+_MACHINE: Mapping[str, float] = {"reciting": 3.0, "leaking": 3.0}
+_BREAKS: Mapping[str, float] = {"swapped": 1.0, "contradicting": 3.0}
 
 
 def planted_scores(script: Script, messages: int) -> dict[str, float | None]:
@@ -27,6 +29,15 @@ def planted_scores(script: Script, messages: int) -> dict[str, float | None]:
         "hallucinated_personalization": float(invented(done) > 0),
         "assistant_naturalness": _ROBOTIC if script.form == "record" else _BEST,
         "assistant_coherence": max(1.0, _BEST - 2 * asked_again),
+    }
+
+
+def planted_of_user(manner: str) -> dict[str, float | None]:
+    """What is true of a user by its manner, whatever the assistant does."""
+    return {
+        "user_naturalness": _MACHINE.get(manner, _BEST),
+        "user_coherence": _BREAKS.get(manner, _BEST),
+        "preference_first": float(manner == "hasty"),
     }
 
 

@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from evaluators.running import used
 from evaluators.scoring.said_rows import Said, said_frame
 from models.backends import BackendSettings
 from models.dialogue import Dialogue, Turn
 from models.remedies import Failure
-from models.request import Reply, Role, Usage
+from models.request import Reply, Role
 
 # A reply that says nothing, or cannot be read, declines as much as one that says so.
 _STATE = {
@@ -104,7 +105,7 @@ def dialogue_tables(found: Sequence[HeldTalk], settings: BackendSettings, extra:
 
 def _table(unit: Any, groups: tuple[str, ...], rows: Any) -> Said:
     rows = list(rows)
-    columns = dict.fromkeys(["item", "state", "reason", *groups])
+    columns = dict.fromkeys(["item", "state", "reason", *groups, *_USED])  # also of a table without rows
     for row in rows:
         columns |= dict.fromkeys(row)
     return Said(unit, groups, said_frame(rows, list(columns)))
@@ -117,17 +118,21 @@ def _about(one: HeldTalk) -> dict[str, str]:
 def _turns(found: Sequence[HeldTalk], settings: BackendSettings) -> Iterator[dict[str, Any]]:
     for one in found:
         about = _about(one)
+        spoken: Counter[tuple[int, int]] = Counter()
         for turn in one.dialogue.turns:
-            row = {**about, **_message(one.talk.id, turn, settings), "state": "said", "reason": None}
+            spoken[turn.session, turn.number] += 1
+            order = spoken[turn.session, turn.number]
+            row = {**about, **_message(one.talk.id, turn, order, settings), "state": "said", "reason": None}
             planted = one.planted.turns.get((turn.session, turn.number)) if turn.role == "subject" else None
             yield {**row, **_planted(planted)}
         if one.dialogue.failure is not None:
-            yield {**about, **_unsaid(one.talk.id, one.dialogue.failure)}
+            yield {**about, **_unsaid(one.talk.id, one.dialogue.failure, spoken)}
 
 
-def _message(dialogue: str, turn: Turn, settings: BackendSettings) -> dict[str, Any]:
+def _message(dialogue: str, turn: Turn, order: int, settings: BackendSettings) -> dict[str, Any]:
+    """A message; ``order`` is its place among those of its exchange, so that items are in the order of speaking."""
     return {
-        "item": f"{dialogue}/{turn.session:03}/{turn.number:03}/{turn.speaker}",
+        "item": f"{dialogue}/{turn.session:03}/{turn.number:03}/{order}.{turn.speaker}",
         "session": f"{turn.session:03}",
         "turn": f"{turn.number:03}",
         "speaker": turn.speaker,
@@ -138,12 +143,12 @@ def _message(dialogue: str, turn: Turn, settings: BackendSettings) -> dict[str, 
     }
 
 
-def _unsaid(dialogue: str, failure: Failure) -> dict[str, Any]:
+def _unsaid(dialogue: str, failure: Failure, spoken: Mapping[tuple[int, int], int]) -> dict[str, Any]:
     """The row of a message that did not come."""
     session, number, speaker = failure.item.rsplit("/", 3)[1:]
     place = f"{int(session):03}/{int(number):03}"
     return {
-        "item": f"{dialogue}/{place}/{speaker}",
+        "item": f"{dialogue}/{place}/{spoken.get((int(session), int(number)), 0) + 1}.{speaker}",
         "session": place[:3],
         "turn": place[4:],
         "speaker": speaker,
@@ -160,11 +165,11 @@ def _unsaid(dialogue: str, failure: Failure) -> dict[str, Any]:
 
 def _dialogue(one: HeldTalk, settings: BackendSettings) -> dict[str, Any]:
     found = one.dialogue
-    used: Counter[str] = Counter()
+    tokens: Counter[str] = Counter()
     costs: list[float | None] = []
     for turn in (*found.turns, *found.notes):
         own = _used([turn.reply], turn.role, settings)
-        used.update({name: own[name] for name in ("input_tokens", "output_tokens")})
+        tokens.update({name: own[name] for name in ("input_tokens", "output_tokens")})
         costs.append(own["cost"])
     last = found.turns[-1] if found.turns else None
     return {
@@ -176,8 +181,8 @@ def _dialogue(one: HeldTalk, settings: BackendSettings) -> dict[str, Any]:
         "messages": str(len(found.turns)),
         **one.talk.fields,
         **_planted(one.planted.dialogue),
-        "input_tokens": used["input_tokens"],
-        "output_tokens": used["output_tokens"],
+        "input_tokens": tokens["input_tokens"],
+        "output_tokens": tokens["output_tokens"],
         "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
     }
 
@@ -199,7 +204,7 @@ def _sessions(found: Sequence[HeldTalk]) -> list[dict[str, Any]]:
 
 def _notes(found: Sequence[HeldTalk], settings: BackendSettings) -> list[dict[str, Any]]:
     return [
-        {**_about(one), **_message(one.talk.id, note, settings), "state": "said", "reason": None}
+        {**_about(one), **_message(one.talk.id, note, 1, settings), "state": "said", "reason": None}
         for one in found
         for note in one.dialogue.notes
     ]
@@ -232,13 +237,4 @@ def _nothing() -> dict[str, Any]:
 
 def _used(replies: Sequence[Reply], role: Role, settings: BackendSettings) -> dict[str, Any]:
     """Tokens and dollars of replies; nothing for a role that is played without a model."""
-    model = settings.roles[role].name
-    usages: list[Usage] = [reply.usage for reply in replies]
-    if model == "offline" or settings.name == "offline":
-        return _nothing()
-    costs = [settings.prices.cost(model, usage, settings.batch) for usage in usages]
-    return {
-        "input_tokens": sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in usages),
-        "output_tokens": sum(one.output_tokens for one in usages),
-        "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
-    }
+    return used((reply.usage for reply in replies), settings.roles[role].name, settings)

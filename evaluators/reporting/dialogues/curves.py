@@ -1,0 +1,185 @@
+"""Scores session by session: curves with bands, slopes over all sessions and in segments, kinds of people.
+
+From ``figures.series`` of score files. LikeBench 5: improvement rate, its scaled form, and R2; the gain of a memory is
+the difference of two runs of one model that differ in it, person by person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from evaluators.reporting.charts import legend
+from evaluators.reporting.parts import Section, table
+from evaluators.scoring.metrics import metric_of
+from evaluators.scoring.score_rows import Scores
+from evaluators.scoring.series_figures import difference, series_of
+
+COLOURS = ("s-naive_rag", "s-recent", "s-mem0", "s-persona_db", "s-oracle", "s-full", "s-vanilla")
+_RULE = (
+    "A turn is the mean of the metrics that apply to it, a session the mean of its turns, a person the mean of their "
+    "sessions, a run the mean of its people. A turn without a score (not applicable, a verdict that cannot be read) is "
+    "left out and nothing is put in its place. People whose dialogue stopped half-way are left out whole: "
+)
+
+Result = Mapping[str, Any]
+
+
+def curves(names: Sequence[str], results: Sequence[Result]) -> Section:
+    """The curves of each rubric, and what they come to."""
+    body = ""
+    for rubric in dict.fromkeys(one["rubric"] for _, one in _entries(names, results)):
+        own = [(name, one) for name, one in _entries(names, results) if one["rubric"] == rubric and one["places"]]
+        if own:
+            body += f"<h3>{escape(rubric)}</h3>{_chart(own)}{_slopes(own)}{_kinds(own)}"
+    gone = sorted({person for _, one in _entries(names, results) for person in one["left_out"]})
+    told = escape(", ".join(gone)) if gone else "here nobody"
+    lead = "How scores change as sessions go by. Bands are 95 % intervals, whole people drawn anew."
+    note = f'<p class="note">{_RULE}{told}.</p>' if body else ""
+    return Section("sessions", "Over the sessions", body + note, lead)
+
+
+def gains(names: Sequence[str], results: Sequence[Result], scores: Mapping[str, Scores], seed: int) -> Section:
+    """Runs of one model and user that differ in their memory alone, set against each other person by person."""
+    rows = []
+    for (one, first), (two, second) in combinations(zip(names, results, strict=True), 2):
+        about = [{key: value for key, value in each["run"].items() if key not in _MEMORY} for each in (first, second)]
+        if about[0] != about[1] or first["run"].get("memory") == second["run"].get("memory"):
+            continue
+        for metric, judge in _judged(first):
+            frames = [_rows(scores[name], metric["rubric"], judge) for name in (one, two)]
+            before, after = (series_of(frame, metric_of(metric)) for frame in frames)
+            found = difference(before, after, seed)
+            if found is None:
+                continue
+            share = 100 * found["value"] / found["first"]
+            rows.append(
+                [
+                    f"{escape(first['run']['model'])}: {escape(second['run']['memory'])} against "
+                    f"{escape(first['run']['memory'])} <small>{escape(metric['rubric'])}, {escape(judge)}</small>",
+                    f'<span data-value="{found["value"]:.6f}">{found["value"]:+.3f}</span>',
+                    _bounds(found),
+                    f"{share:+.2f} %",
+                    f"{found['clusters']}",
+                ]
+            )
+    lead = "The same people, the same agendas, another memory. DUP is a summary of preferences renewed after each turn."
+    return Section("gains", "Gain by memory", table(["Memory", "Gain", "95 %", "Of the first", "People"], rows), lead)
+
+
+_MEMORY = ("memory", "prompts", "served_by")
+
+
+def _judged(result: Result) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The first metric of each rubric that is a series, with each judge."""
+    for one in result["figures"].get("series", ()):
+        yield next(metric for metric in result["metrics"] if metric["rubric"] == one["rubric"]), one["judge"]
+
+
+def _rows(scores: Scores, rubric: str, judge: str) -> pl.DataFrame:
+    names = [metric.name for metric in scores.metrics if metric.rubric == rubric]
+    return scores.frame.filter(pl.col("metric").is_in(names) & (pl.col("judge") == judge))
+
+
+def _entries(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, result in zip(names, results, strict=True):
+        for one in result["figures"].get("series", ()):
+            yield f"{name}, {one['judge']}", one
+
+
+def _chart(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """A line with its band a run and judge."""
+    places = max((one["places"] for _, one in own), key=len)
+    known = [end for _, one in own for dot in one["curve"] for end in (dot["low"], dot["high"], dot["value"])]
+    shown = [value for value in known if value is not None]
+    least = math.floor(min(shown) - 0.01)
+    most = max(least + 1, math.ceil(max(shown)))
+    drawn = "".join(
+        _line(name, one["curve"], COLOURS[place % len(COLOURS)], (least, most, len(places)))
+        for place, (name, one) in enumerate(own)
+    )
+    ticks = [least + (most - least) * step / 4 for step in range(5)]
+    grid = "".join(f'<path class="grid" d="M0 {_y(tick, least, most):.3f}H100"/>' for tick in ticks)
+    axis = "".join(f'<span style="bottom:{100 - _y(tick, least, most):.3f}%">{tick:.2f}</span>' for tick in ticks)
+    columns = "".join(f"<span>{int(place)}</span>" for place in places)
+    about = "Scores by session; the same numbers stand in the table below"
+    return (
+        f'<figure><div class="lines scores"><div class="axis" aria-hidden="true">{axis}</div>'
+        f'<svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{about}">{grid}{drawn}</svg>'
+        f'<div class="columns" style="--columns:{len(places)}" aria-hidden="true">{columns}</div></div>'
+        f"{legend([(COLOURS[place % len(COLOURS)], name) for place, (name, _) in enumerate(own)])}</figure>"
+    )
+
+
+def _line(name: str, curve: Sequence[Mapping[str, Any]], colour: str, frame: tuple[int, int, int]) -> str:
+    least, most, count = frame
+    dots = [((place + 0.5) * 100 / count, dot) for place, dot in enumerate(curve) if dot["value"] is not None]
+    banded = [(x, dot) for x, dot in dots if dot["low"] is not None]
+    upper = [f"{x:.3f} {_y(dot['high'], least, most):.3f}" for x, dot in banded]
+    lower = [f"{x:.3f} {_y(dot['low'], least, most):.3f}" for x, dot in reversed(banded)]
+    band = f'<path class="band {colour}" d="M{"L".join([*upper, *lower])}Z"/>' if banded else ""
+    path = "L".join(f"{x:.3f} {_y(dot['value'], least, most):.3f}" for x, dot in dots)
+    marks = "".join(
+        f'<path class="point {colour}" d="M{x:.3f} {_y(dot["value"], least, most):.3f}h.001" '
+        f'data-value="{dot["value"]:.6f}"><title>{escape(name)}: {dot["value"]:.3f}</title></path>'
+        for x, dot in dots
+    )
+    return f'{band}<path class="line {colour}" d="M{path}"/>{marks}'
+
+
+def _y(value: float, least: float, most: float) -> float:
+    return 100 - 100 * (value - least) / (most - least)
+
+
+def _slopes(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """Means and slopes: IR with its interval, N-IR and R2, over all sessions and in each segment."""
+    rows = []
+    for name, one in own:
+        for place, trend in enumerate(one["trends"]):
+            mean = f"{one['mean']['value']:.3f} <small>{_bounds(one['mean'])}</small>" if place == 0 else ""
+            slope = trend["slope"]
+            rows.append(
+                [
+                    escape(name),
+                    f"{trend['first']} to {trend['last']}",
+                    mean,
+                    "–" if slope["value"] is None else f"{slope['value']:+.4f} <small>{_bounds(slope)}</small>",
+                    "–" if trend["scaled"] is None else f"{trend['scaled']:+.4f}",
+                    "–" if trend["fit"] is None else f"{trend['fit']:.4f}",
+                ]
+            )
+    note = (
+        '<p class="note">IR is the slope of the curve, in score points a session; N-IR that of the curve brought to '
+        "0..1 within the sessions named; R² says how well a line fits, and does not exist for a curve that is flat.</p>"
+    )
+    return table(["Run", "Sessions", "Mean", "IR", "N-IR", "R²"], rows) + note
+
+
+def _kinds(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """Social against anti-social people, or whatever kinds there are."""
+    rows = []
+    for name, one in own:
+        for kind, found in one["kinds"].items():
+            slope = found["trends"][0]["slope"]
+            rows.append(
+                [
+                    f"{escape(name)} <small>{escape(kind)}</small>",
+                    f"{found['mean']['value']:.3f}",
+                    _bounds(found["mean"]),
+                    "–" if slope["value"] is None else f"{slope['value']:+.4f} <small>{_bounds(slope)}</small>",
+                ]
+            )
+        gap = one["kinds_differ"]
+        if gap is not None:
+            told = f"{escape(gap['second'])} less {escape(gap['first'])}"
+            rows.append([f"{escape(name)} <small>{told}</small>", f"{gap['value']:+.3f}", _bounds(gap), ""])
+    return table(["People", "Mean", "95 %", "IR"], rows) if rows else ""
+
+
+def _bounds(found: Mapping[str, Any]) -> str:
+    return "no interval" if found["low"] is None else f"{found['low']:.3f} to {found['high']:.3f}"

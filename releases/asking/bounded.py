@@ -1,0 +1,123 @@
+"""One SELECT, bounded: it ends after so many seconds, takes so much memory at most, and comes in batches.
+
+The engine's own limit of memory leaves out single values and the results it hands over; ``bounded_memory`` is the
+limit of the operating system, for a command that asks one question and ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from schemas.errors import RequestError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+TIMEOUT = 30.0
+"""Seconds a SELECT may take."""
+
+MOST_MEMORY = 1 << 30
+"""Bytes that asking may take beside what the process has taken before."""
+
+BATCH = 10_000
+"""Rows that are in memory at a time."""
+
+Answer = TypeVar("Answer")
+
+
+class Batches:
+    """The rows of a SELECT, a batch at a time; ``schema`` are its columns.
+
+    Raises RequestError, in one line, for SQL that fails, takes longer than ``timeout`` seconds in all, or needs more
+    memory than there is. Use it in a ``with``: leaving it stops the engine.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, sql: str, timeout: float, where: str) -> None:
+        self._connection, self._timeout, self._where = connection, timeout, where
+        self._late = threading.Event()
+        self._pool = ThreadPoolExecutor(1)
+        self._timer = threading.Timer(timeout, self._stop)
+        self._timer.daemon = True
+        self._timer.start()
+        try:
+            self._reader: pa.RecordBatchReader = self._wait(lambda: connection.sql(sql).to_arrow_reader(BATCH))
+        except BaseException:
+            self._close()
+            raise
+        self.schema: pa.Schema = self._reader.schema
+
+    def __enter__(self) -> Batches:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self._close()
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while (batch := self._wait(lambda: next(self._reader, None))) is not None:
+            yield batch
+
+    def _stop(self) -> None:
+        self._late.set()
+        self._connection.interrupt()
+
+    def _close(self) -> None:
+        self._timer.cancel()
+        self._connection.interrupt()
+        self._pool.shutdown()
+
+    def _wait(self, work: Callable[[], Answer]) -> Answer:
+        """In a thread: the engine does not listen for Ctrl-C while it computes, the waiting main thread does."""
+        import duckdb
+        import pyarrow as pa
+
+        try:
+            return self._pool.submit(work).result()
+        except KeyboardInterrupt:
+            self._connection.interrupt()
+            raise
+        except (duckdb.Error, pa.ArrowException, MemoryError, OSError) as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: BaseException) -> RequestError:
+        if self._late.is_set():
+            fix = "Ask for less, or allow more with --timeout"
+            return RequestError(f"SQL took longer than {self._timeout:g} s", fix=fix)
+        return refused(error, self._where)
+
+
+def refused(error: BaseException, where: str) -> RequestError:
+    """The engine's message in one line, without its drawing of the place; ``where`` names the release."""
+    words = " ".join(str(error).split("\n\nLINE ")[0].split())
+    if isinstance(error, MemoryError) or "Out of Memory" in words or "bad allocation" in words:
+        fix = "Ask for fewer or shorter values"
+        return RequestError(f"SQL needs more memory than {MOST_MEMORY >> 20:,} MiB", fix=fix)
+    return RequestError("SQL refused", expected=words.rstrip("!?"), fix=f"See: python -m releases show {where}")
+
+
+@contextlib.contextmanager
+def bounded_memory(most: int = MOST_MEMORY) -> Iterator[None]:
+    """Let this process take so many bytes more at most, where the operating system can see to it (Linux)."""
+    status = Path("/proc/self/status")
+    if sys.platform != "linux" or not status.is_file():
+        yield
+        return
+    import resource
+
+    taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(), re.M)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if taken is None or (hard != resource.RLIM_INFINITY and hard < int(taken[1]) * 1024 + most):
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (int(taken[1]) * 1024 + most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -1,0 +1,69 @@
+"""What a model has to beat: rates that need no model, measured on the release itself.
+
+Two kinds. Of every table of keys, the answer that is right most often, given to every question. And what the audit
+of shortcuts measured before the freeze: how often a question can be answered from its options alone, by their length,
+or by whose they are (``checks.audits`` of the manifest).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from audits.shortcuts.rates import rate
+from releases.manifest import Manifest
+from releases.query import PATIENCE, ask
+
+if TYPE_CHECKING:
+    import duckdb
+
+_MOST_VALUES = 12
+"""Of a column of gold that can be guessed; one with more different values is no closed answer."""
+
+
+def measured(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[dict[str, Any]]:
+    """The rates: name, items, rate, its 95 % interval (Wilson, over the questions of this release), and chance."""
+    return [*_commonest(connection, manifest), *_of_audits(manifest)]
+
+
+def shown(found: Sequence[Mapping[str, Any]], spec: str) -> str:
+    """The rates as the card shows them; ``spec`` names the benchmark on a command line."""
+    if not found:
+        return "None was measured: nothing in this release has a closed answer."
+    lines = ["| measured | of | rate | 95 % interval | by chance |", "|---|---:|---:|---|---:|"]
+    for each in found:
+        rate, low, high, chance = (f"{each[part]:.1%}" for part in ("rate", "low", "high", "chance"))
+        lines.append(f"| {each['name']} | {each['items']:,} | {rate} | {low} to {high} | {chance} |")
+    return (
+        "\n".join(lines) + "\n\nA model that is no better than these has shown nothing. What is given for every "
+        f"question is the answer that is right most often; the rest is measured by "
+        f"`python -m audits.shortcuts --benchmark {spec}`. "
+        "Intervals are Wilson's, over the questions of this release."
+    )
+
+
+def _of_audits(manifest: Manifest) -> Iterator[dict[str, Any]]:
+    for checked in manifest["checks"]["audits"].values():
+        yield from checked["figures"]
+
+
+def _commonest(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Iterator[dict[str, Any]]:
+    for name, table in sorted(manifest["tables"].items()):
+        roles = table.get("roles")
+        for column in roles["gold"] if roles and roles["role"] == "keys" and table["rows"] else ():
+            sql = f'SELECT "{column}", count(*) AS n FROM "{name}" WHERE "{column}" IS NOT NULL GROUP BY 1'
+            with ask(connection, f"{sql} ORDER BY n DESC, 1 LIMIT {_MOST_VALUES + 1}", PATIENCE) as batches:
+                counts = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+            if not 1 < len(counts) <= _MOST_VALUES or not isinstance(counts[0][0], str | int):
+                continue
+            items, (value, hits) = sum(count for _, count in counts), counts[0]
+            chance = 1 / len(counts)
+            found = rate([1.0] * hits + [0.0] * (items - hits), [chance] * items, [str(n) for n in range(items)])
+            yield {
+                "name": f"`{value}` for every `{name}.{column}`",
+                "items": items,
+                "rate": found.rate,
+                "low": found.low,
+                "high": found.high,
+                "chance": chance,
+            }

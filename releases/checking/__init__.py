@@ -1,0 +1,1 @@
+"""What ``verify`` compares beyond bytes: rows with the manifest, and what is said of the rows with the rows."""
