@@ -27,7 +27,7 @@ _WIDE = 64
 _ENOUGH = 1 / 1.05
 
 
-def loop(dialogues: int, turns: int) -> harness.Case:
+def loop(dialogues: int, turns: int, wide: int = _WIDE) -> harness.Case:
     """aiohttp alone, the dialogues side by side, no journal: what the calls cost at least."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
@@ -53,7 +53,7 @@ def loop(dialogues: int, turns: int) -> harness.Case:
             return len(said)
 
         async def everything() -> int:
-            async with ClientSession(connector=TCPConnector(limit=_WIDE)) as session:
+            async with ClientSession(connector=TCPConnector(limit=wide)) as session:
                 return sum(await asyncio.gather(*(one(session) for _ in range(dialogues))))
 
         return lambda: _figures(address, asyncio.run(everything()), dialogues * turns * 2)
