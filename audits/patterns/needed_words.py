@@ -29,7 +29,15 @@ _PIECE = re.compile(
 _MOST, _LARGEST_SET = 64, 4
 """Strings that a stretch of an expression, and signs that a set is spelled out into."""
 
-_FREQUENT = {" ": 0.18, "e": 0.1, "\n": 0.01, ",": 0.015, ".": 0.015, **dict.fromkeys("taoinshr", 0.06), **dict.fromkeys("dlucmwfgypb", 0.02)}
+_FREQUENT = {
+    " ": 0.18,
+    "e": 0.1,
+    "\n": 0.01,
+    ",": 0.015,
+    ".": 0.015,
+    **dict.fromkeys("taoinshr", 0.06),
+    **dict.fromkeys("dlucmwfgypb", 0.02),
+}
 _RARE = 0.005
 _COMMON_WORD = 0.005
 

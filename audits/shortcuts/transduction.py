@@ -72,7 +72,9 @@ def by_cluster(asked: Sequence[Question]) -> dict[str, list[float]]:
     if sheet is None:
         return {}
     clusters = _clusters(sheet, len(np.unique(sheet.person)))
-    return _answers(asked, Sheet(sheet.weights, sheet.present, sheet.question, clusters[sheet.question], sheet.scenario))
+    return _answers(
+        asked, Sheet(sheet.weights, sheet.present, sheet.question, clusters[sheet.question], sheet.scenario)
+    )
 
 
 def _answers(asked: Sequence[Question], sheet: Sheet) -> dict[str, list[float]]:
@@ -106,7 +108,8 @@ def _sheet(asked: Sequence[Question]) -> Sheet | None:
     present.data[:] = 1.0
     owner = np.repeat(np.arange(len(asked)), [len(one.texts) for one in asked])
     person, scenario = (
-        np.unique(names, return_inverse=True)[1] for names in ([q.character for q in asked], [q.scenario for q in asked])
+        np.unique(names, return_inverse=True)[1]
+        for names in ([q.character for q in asked], [q.scenario for q in asked])
     )
     return Sheet(rows, present, owner, person[owner], scenario[owner])
 

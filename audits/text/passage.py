@@ -129,7 +129,9 @@ def weigh(passages: Sequence[Passage]) -> None:
     scores = known.scores(texts)
     firsts = np.cumsum([0, *texts.counts])
     running = np.repeat(np.array([each.running for each in passages], dtype=bool), texts.counts)
-    thresholds = [np.array([getattr(each, name) for each in known.settings.values()]) for name in ("threshold", "running")]
+    thresholds = [
+        np.array([getattr(each, name) for each in known.settings.values()]) for name in ("threshold", "running")
+    ]
     likely: list[dict[str, list[int]]] = [{} for _ in passages]
     owners = np.repeat(np.arange(len(passages)), texts.counts)
     for sentence, column in np.argwhere(scores >= np.where(running[:, None], *reversed(thresholds))).tolist():
