@@ -108,7 +108,8 @@ def _request(character: Row, situation: Situation, streams: Streams, compose: Ca
         suppressed=", ".join(character["suppressed_values"]),
         age=scenario["age"],
         scenario=scenario_text(scenario),
-        memories="\n".join(memory_line(m) for m in sorted(situation.memories, key=lambda m: (m["age"], m["id"]))) or "nothing",
+        memories="\n".join(memory_line(m) for m in sorted(situation.memories, key=lambda m: (m["age"], m["id"])))
+        or "nothing",
     )
     return Request(
         id=f"{streams.benchmark}/decisions/{character['character_id']}/{scenario['id']}",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import evaluators.reporting.command as reporting
 from evaluators import export
-from evaluators.protocols import choice, open_command, run_command
+from evaluators.protocols import choice, import_command, open_command, run_command
 from evaluators.reporting import leaderboard
 from evaluators.rubrics import judge_command, spur
 from evaluators.satisfaction import calibrate_command
@@ -30,6 +30,7 @@ VERBS = {
     "dialogues": Verb(
         dialogues_command.HELP, dialogues_command.EXAMPLE, dialogues_command.add_arguments, dialogues_command.run
     ),
+    "import": Verb(import_command.HELP, import_command.EXAMPLE, import_command.add_arguments, import_command.run),
     "compare": Verb(comparing.HELP, comparing.EXAMPLE, comparing.add_arguments, comparing.run),
     "report": Verb(reporting.HELP, reporting.EXAMPLE, reporting.add_arguments, reporting.run),
     "leaderboard": Verb(leaderboard.HELP, leaderboard.EXAMPLE, leaderboard.add_arguments, leaderboard.run),

@@ -1,11 +1,12 @@
 """The questions as one Parquet file, prompts written out, for other harnesses.
 
-    python -m evaluators export --release heart@0.1.0 --setting naive_rag --out lm_eval_data
-    lm_eval --include_path evaluators/lm_eval --tasks heart_choice --model ...      # run beside lm_eval_data
+    python -m evaluators export --release heart@1.0.0 --setting naive_rag --out lm_eval_data
+    lm_eval --include_path lm_eval_data --tasks heart_choice --model ...
 
 A release keeps keys apart from questions; harnesses want them in one row. The file holds the key beside the
 prompt and is for harnesses only: ``question_id``, ``system``, ``prompt``, ``choices`` (texts), ``labels``,
-``answer`` (place of the key from 0), and the groups. ``evaluators/lm_eval`` has the task files over it.
+``answer`` (place of the key from 0), and the groups. The task files of ``evaluators/lm_eval`` are written beside it,
+with its whole path in them, so that they run from any folder; export again after moving it.
 """
 
 from __future__ import annotations
@@ -28,16 +29,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HELP = "write the questions, prompts and keys as Parquet for other harnesses"
-EXAMPLE = "python -m evaluators export --release heart@0.1.0 --setting vanilla --out lm_eval_data"
+EXAMPLE = "python -m evaluators export --release heart@1.0.0 --setting vanilla --out lm_eval_data"
 
 FILE = "heart_choice.parquet"
+
+_TASKS = Path(__file__).parent / "lm_eval"
+_PLACE = b"DATA_FILE"
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``export``."""
     add_release_arguments(made)
     add_setting_arguments(made)
-    made.add_argument("--out", type=Path, required=True, metavar="DIR", help=f"folder that gets {FILE}")
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help=f"folder for {FILE} and the task files")
     add_asking_arguments(made.add_argument_group("asking (for --manager)"))
 
 
@@ -48,6 +52,8 @@ def run(parsed: argparse.Namespace) -> int:
     table = exported(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager))
     path = parsed.out / FILE
     write_whole(path, [_parquet(table)])
+    for task in sorted(_TASKS.glob("*.yaml")):
+        write_whole(parsed.out / task.name, [task.read_bytes().replace(_PLACE, str(path.resolve()).encode())])
     document = {"file": str(path), "questions": table.num_rows, "content_digest": bench.release.content_digest}
     if parsed.json:
         print_json(document)

@@ -2,11 +2,11 @@
 
     pip install 'anamnesis[inspect]'
     inspect eval evaluators/inspect_tasks.py@heart_choice --model anthropic/claude-sonnet-4-6 \
-        -T release=heart@0.1.0 -T setting=naive_rag
+        -T release=heart@1.0.0 -T setting=naive_rag
 
-Inspect works in this file's folder, so paths that are left out are those of the folder above ``evaluators``; give
-others whole. Accuracy counts what could not be read as wrong, as ``python -m evaluators choice`` does. Grouped
-accuracies are by character and by stage.
+Inspect works in this file's folder: relative paths, and those that are left out, are taken from the folder above
+``evaluators``, wherever the command is given. Accuracy counts what could not be read as wrong, as
+``python -m evaluators choice`` does. Grouped accuracies are by character and by stage.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 @task  # type: ignore[untyped-decorator,unused-ignore]
 def heart_choice(
-    release: str = "heart@0.1.0",
+    release: str = "heart@1.0.0",
     setting: str = "vanilla",
     k: int | None = None,
     embedder: str = "tfidf",
-    frozen: str = str(_ROOT / FROZEN),
-    workspace: str = str(_ROOT / "build"),
+    frozen: str = str(FROZEN),
+    workspace: str = "build",
     limit: int | None = None,
 ) -> Any:
     """Which option did the character choose? ``release`` by name or path, verified before use."""
-    bench = read_bench(open_release(release, Path(frozen)), limit)
+    bench = read_bench(open_release(_release(release), _ROOT / frozen), limit)
     keys = read_keys(bench.release)
-    retrieved = retrieve(bench, Setting(setting, k, embedder), Path(workspace) / "evaluations", None)
+    retrieved = retrieve(bench, Setting(setting, k, embedder), _ROOT / workspace / "evaluations", None)
     samples = [_sample(bench, each, setting, retrieved[each.id], keys[each.id]) for each in bench.questions]
     return Task(
         dataset=MemoryDataset(samples, name=f"{bench.release.name} {setting}"),
@@ -65,6 +65,11 @@ def heart_choice(
         metadata={"content_digest": bench.release.content_digest, "setting": setting},
         version=1,
     )
+
+
+def _release(release: str) -> str:
+    """A release's name, or the whole path of its folder."""
+    return release if "@" in release else str(_ROOT / release)
 
 
 def _sample(bench: Bench, question: Question, setting: str, excerpts: Excerpts, key: str) -> Any:

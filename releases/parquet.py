@@ -37,7 +37,7 @@ BYTES_PER_FILE = 250_000_000
 _OPTIONS: Mapping[str, Any] = {
     "version": "2.6",
     "compression": "zstd",
-    "compression_level": 6,
+    "compression_level": 3,
     "use_dictionary": True,
     "dictionary_pagesize_limit": 1 << 20,
     "data_page_size": 1 << 20,
@@ -150,7 +150,7 @@ def _batches(rows: Iterable[Row], schema: pa.Schema, table: HasRows, digest: Con
     source = iter(rows)
     while block := list(itertools.islice(source, ROWS_PER_GROUP)):
         batch, stored = to_batch(block, schema, table.name, table.key)
-        digest.update(stored)
+        digest.update(stored, batch)
         yield batch
 
 

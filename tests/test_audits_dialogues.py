@@ -17,7 +17,14 @@ PERSONA = profiles()[0]["persona_id"]
 def said(*texts, speaker="user"):
     """Each text as the opening of a session."""
     return [
-        {"persona_id": PERSONA, "session": number, "turn": 1, "speaker": speaker, "text": text}
+        {
+            "item": f"{PERSONA}/{number:03}/001/1.{speaker}",
+            "persona": PERSONA,
+            "session": f"{number:03}",
+            "turn": "001",
+            "speaker": speaker,
+            "text": text,
+        }
         for number, text in enumerate(texts, 1)
     ]
 
@@ -59,13 +66,13 @@ def test_the_second_session_that_opens_like_another_is_found():
     rows = said("Hello there, how do I prune a rose?", "Hi!", "hello there how do I sharpen a saw?")
     findings = findings_of(rows)
     assert [(finding.code, finding.row_id) for finding in findings] == [
-        ("dialogue.opening_repeated", f"{PERSONA}/3/1/user")
+        ("dialogue.opening_repeated", f"{PERSONA}/003/001/1.user")
     ]
 
 
 def test_the_same_opening_of_two_users_is_no_repetition():
     rows = said("Hello there, how do I prune a rose?")
-    assert found([*rows, {**rows[0], "persona_id": "CSP_STRAT_00000000"}]) == []
+    assert found([*rows, {**rows[0], "item": "other", "persona": "CSP_STRAT_00000000"}]) == []
 
 
 def test_a_descriptor_said_word_for_word_is_read_out():

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from dialogue_samples import evaluators, folder, said_rows, small_release
 
+from audits.__main__ import main as audits
 from evaluators.protocols.dialogue import Talk, held
 from evaluators.scoring.results import read_result
 from models.dialogue import Speaker, StopRule
@@ -182,3 +183,16 @@ def test_a_stop_word_of_the_user_is_answered_once_more_where_the_rule_says_so():
         talk = Talk("t", {}, (user, other), StopRule(9, stop_word="DONE", stop_by=("user",), answered=answered))
         found = drive(held("t", talk)).dialogue
         assert (found.ended, found.turns[-1].speaker) == ("stop_word", last)
+
+
+def test_a_user_that_drifts_is_found_by_the_audit_of_its_messages_and_scored_by_the_rubric(root, capsys):
+    assert evaluators(root, "run", "--model", "offline:static", "--user", "offline:drifting", "--quiet") == 0
+    name = "offline-static.user-offline-drifting"
+    rows = folder(root) / f"said.{name}.turns.parquet"
+    words = ["--benchmark", "likebench", "--table", "session_turns", "--rows", str(rows), "--json"]
+    assert audits([*words, "--release", str(root / "frozen/likebench/0.1.0"), "--processes", "1"]) == 1
+    counts = orjson.loads(capsys.readouterr().out)["counts"]
+    turns = said_rows(root, name, "turns").filter(pl.col("role") == "subject")
+    broken = turns.filter(pl.col("planted_user_in_character") == 1)
+    assert counts["dialogue.character_break"] > 0 and len(broken) >= counts["dialogue.character_break"]
+    assert turns.filter(pl.col("session") == "001")["planted_user_in_character"].to_list() == [5.0] * 15

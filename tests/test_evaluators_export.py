@@ -1,7 +1,6 @@
 """Questions for other harnesses: the same prompts, the key beside them, task files that fit."""
 
 import re
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -11,8 +10,6 @@ from release_samples import frozen_once, small_tables
 
 from evaluators.protocols.bench import read_bench, read_keys
 from evaluators.protocols.prompting import How, choice_request
-
-TASKS = Path(__file__).resolve().parents[1] / "evaluators" / "lm_eval"
 
 
 def test_the_file_holds_the_prompts_of_the_command_and_the_keys(tmp_path):
@@ -28,11 +25,12 @@ def test_the_file_holds_the_prompts_of_the_command_and_the_keys(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["heart_choice", "heart_choice_likelihood"])
-def test_a_task_file_names_columns_that_are_there(tmp_path, name):
+def test_a_task_file_lies_beside_the_data_and_names_columns_that_are_there(tmp_path, name):
     small_release(tmp_path)
     evaluate(tmp_path, "export", "--setting", "recent", "--out", tmp_path / "data", "--quiet")
     columns = set(pq.read_schema(tmp_path / "data" / "heart_choice.parquet").names)
-    task = yaml.safe_load((TASKS / f"{name}.yaml").read_text("utf-8"))
+    task = yaml.safe_load((tmp_path / "data" / f"{name}.yaml").read_text("utf-8"))
+    assert task["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "data" / "heart_choice.parquet")
     assert task["task"] == name
     told = " ".join(str(task.get(field, "")) for field in ("doc_to_text", "doc_to_target", "doc_to_choice"))
     used = {word for word in re.findall(r"\w+", told) if word in columns}

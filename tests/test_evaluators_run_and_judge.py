@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from pathlib import Path
 
 import orjson
 import polars as pl
@@ -250,3 +251,43 @@ def test_a_result_of_scores_is_not_judged_and_a_release_without_personas_not_run
     ]
     assert main(words) == 2
     assert "responses needs target_personas and probes" in capsys.readouterr().err
+
+
+ATOMIC = Path("../shared/data/atomic")
+
+
+@pytest.mark.skipif(not ATOMIC.is_dir(), reason="no released files at ../shared/data/atomic")
+def test_released_responses_and_scores_become_rows_that_are_judged_and_reported(tmp_path, frozen, capsys):
+    words = [
+        "--from",
+        str(ATOMIC),
+        "--release",
+        "fidelity@0.1.0",
+        "--frozen",
+        str(frozen),
+        "--workspace",
+        str(tmp_path),
+    ]
+    assert main(["import", *words, "--json"]) == 0
+    document = orjson.loads(capsys.readouterr().out)
+    assert document["figures"] == 8 and document["differing"] == []
+    home = tmp_path / "evaluations/fidelity-published@1.0.0"
+    said = home / "said.myModel.json"
+    (scores,) = home.glob("scores.*.json")
+    assert read_result(said)["tables"]["sentences"]["count"] == 390
+    (one,) = read_result(scores)["figures"]["judged"]
+    assert one["states"]["scored"] == one["items"] == 334
+    assert main(["judge", str(said), "--judge", "offline:constant", "--workspace", str(tmp_path), "--quiet"]) == 0
+    assert main(["report", *map(str, home.glob("scores.*.json")), "--out", str(tmp_path / "r.html"), "--quiet"]) == 0
+
+
+def test_released_parsing_reads_digits_where_the_strict_reader_reads_none(tmp_path, command, rehearse):
+    rehearse(compose=lambda body: "5 (not 1)" if is_judge(body) else "I like it.")
+    command("run", "--model", MODEL, "--limit", "3", "--quiet")
+    words = [folder(tmp_path) / f"said.{MODEL}.limit3.json", "--judge", MODEL, "--quiet"]
+    assert command("judge", *words, "--out", tmp_path / "strict.json") == 1
+    assert command("judge", *words, "--released-parsing", "--out", tmp_path / "released.json") == 0
+    strict, released = (read_result(tmp_path / f"{name}.json") for name in ("strict", "released"))
+    assert strict["figures"]["judged"][0]["states"]["unscored"] == 3
+    assert released["figures"]["judged"][0]["fidelity"]["metrics"]["mean"]["value"] == 1.0
+    assert (strict["run"]["parsing"], released["run"]["parsing"]) == ("strict", "released")

@@ -60,9 +60,10 @@ def test_the_same_seed_says_the_same_and_another_seed_something_else(name):
 def test_simulated_users_have_no_finding_in_500_sessions():
     rows = [
         {
-            "persona_id": profile["persona_id"],
-            "session": each.session,
-            "turn": each.turn,
+            "item": f"{place}/{each.session}/{each.turn}/{speaker}",
+            "persona": profile["persona_id"],
+            "session": f"{each.session:03}",
+            "turn": f"{each.turn:03}",
             "speaker": speaker,
             "text": text,
         }

@@ -265,3 +265,67 @@ def test_datasets_loads_offline_and_never_takes_one_release_for_another(tmp_path
     small = small_tables()["mcqs"]
     assert first == f"{len(small)} {small[0]['question_id']} {small[0]['options'][0]['content']}"
     assert second == f"{len(small)} {small[0]['question_id']} Quite another thing."
+
+
+def test_the_recipe_of_the_card_evaluates_a_model_with_load_dataset_alone(release, readme, tmp_path):
+    """As printed, with another answer in the place of the model's: right once a question whose key is B."""
+    (recipe,) = [block for block in re.findall(r"```python\n(.*?)```", readme, re.S) if "heart_eval" in block]
+    lines = [line for line in recipe.splitlines() if line.strip()]
+    assert len(lines) <= 15
+    place = tmp_path / "releases/frozen/heart/0.1.0"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(release.folder)
+    keys = [row["answer"] for row in release.rows("mcq_keys")]
+    for letter in "AB":
+        done = subprocess.run(
+            [sys.executable, "-c", recipe.replace('return "A"', f'return "{letter}"')],
+            cwd=tmp_path,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == f"{keys.count(letter)} of 4 right; 1 by chance\n", done.stderr
+
+
+def test_the_canary_stands_in_every_row_with_a_question_or_key_and_in_no_prompt(release):
+    canary = "e19137b7-fae6-4d26-8b5b-392988074f27"
+    for table in ("mcqs", "mcq_keys", "decisions", "heart_eval"):
+        (path,) = (release.folder / table).glob("*.parquet")
+        rows = pq.read_table(path).to_pylist()
+        assert {row.pop("canary") for row in rows} == {canary}
+        assert canary not in orjson.dumps(rows).decode()
+    assert "canary" not in release.schema("mcqs").names and "canary" not in next(release.rows("mcqs"))
+
+
+def test_what_may_be_remembered_stands_beside_the_prompt_by_age_and_never_past_it(release):
+    from releases.query import query
+
+    ages = {row["id"]: (row["age"], row["character_id"]) for row in release.rows("memories")}
+    scenarios = {row["id"]: row for row in release.rows("scenarios")}
+    (path,) = (release.folder / "heart_eval").glob("*.parquet")
+    for row in pq.read_table(path).to_pylist():
+        age = scenarios[row["scenario_id"]]["age"]
+        allowed = sorted((a, name) for name, (a, who) in ages.items() if who == row["character_id"] and a <= age)
+        assert row["memory_ids"] == [name for _, name in allowed]
+        assert all(
+            f"{label}. {text}" in row["prompt"] for label, text in zip(row["labels"], row["options"], strict=True)
+        )
+    entry = release.manifest["configs"]["heart_eval"]
+    assert query(release, entry["sql"]).num_rows == entry["rows"]
+
+
+def test_the_card_tells_doi_homepage_and_every_earlier_version(tmp_path):
+    release_of(tmp_path, "heart@0.1.0", small_tables(), released="2026-01-02")
+    changed = small_tables()
+    changed["mcqs"][0]["options"][0]["content"] = "I leave."
+    release_of(tmp_path, "heart@1.0.0", changed)
+    changed["mcqs"][0]["options"][0]["content"] = "I stay."
+    last = release_of(tmp_path, "heart@2.0.0", changed, doi="10.5281/zenodo.42")
+    text = (last.folder / "README.md").read_text("utf-8")
+    assert "doi     = {10.5281/zenodo.42}" in text and "https://doi.org/10.5281/zenodo.42" in text
+    assert [entry["version"] for entry in last.manifest["history"]] == ["1.0.0", "0.1.0"]
+    assert "- 0.1.0 of 2026-01-02 (content" in text and "- 1.0.0 (content" in text
+    deposit = orjson.loads((last.folder / "zenodo.json").read_bytes())["metadata"]
+    assert deposit["doi"] == "10.5281/zenodo.42" and deposit["upload_type"] == "dataset"
+    assert {"title", "creators", "description", "license", "version"} <= deposit.keys()

@@ -173,3 +173,28 @@ def test_a_row_without_its_key_is_refused(tmp_path):
     workspace.path("memories").write_bytes(b'{"age": 3}\n')
     with pytest.raises(RequestError, match="row without its key in memories"):
         list(rows_in_order(workspace, "memories"))
+
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
+    [1e-4, 9.999999999999999e-05, 1e15, 999999999999999.9, 1e16, 1e22, 5e-324, -0.0, 0.1, 123456.789, 1e-7]
+)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NESTED = st.fixed_dictionaries(
+    {
+        "text": TEXTS,
+        "number": st.none() | NUMBERS,
+        "whole": st.integers(-(2**63), 2**63 - 1),
+        "inside": st.fixed_dictionaries({"numbers": st.lists(NUMBERS, max_size=3), "yes": st.booleans()}),
+    }
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(NESTED, min_size=1, max_size=4))
+def test_the_fast_digest_of_a_batch_is_that_of_its_rows_as_python_writes_them(rows):
+    inside = pa.struct([("numbers", pa.list_(pa.float64())), ("yes", pa.bool_())])
+    schema = pa.schema([("text", pa.string()), ("number", pa.float64()), ("whole", pa.int64()), ("inside", inside)])
+    fast, plain = ContentDigest(), ContentDigest()
+    fast.update(rows, pa.RecordBatch.from_pylist(rows, schema=schema))
+    plain.update(rows)
+    assert fast.hexdigest() == plain.hexdigest() and fast.size == plain.size

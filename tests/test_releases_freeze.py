@@ -142,15 +142,21 @@ def test_the_manifest_says_who_made_which_rows_and_who_reviewed_them(tmp_path):
     assert manifest["built"]["recipe"]["seed"] == 7
 
 
+def later_memory():
+    """One of an age that no scenario is of."""
+    return {**many_memories(999)[-1], "age": 49}
+
+
 @pytest.mark.parametrize(
     ("version", "change", "refusal"),
     [
         ("0.1.1", lambda tables: tables["mcq_keys"][0].update(answer="A"), "Freeze it as heart@1.0.0"),
         ("0.9.0", lambda tables: tables["mcqs"][0]["options"][0].update(content="other"), "Freeze it as heart@1.0.0"),
         ("0.2.0", lambda tables: tables["memories"].pop(), "Freeze it as heart@1.0.0"),
-        ("0.1.1", lambda tables: tables["memories"].append(many_memories(999)[-1]), "Freeze it as heart@0.2.0"),
+        ("0.2.0", lambda tables: tables["memories"].append(many_memories(999)[-1]), "Freeze it as heart@1.0.0"),
+        ("0.1.1", lambda tables: tables["memories"].append(later_memory()), "Freeze it as heart@0.2.0"),
         ("0.1.1", lambda tables: tables["mcqs"][0].update(provenance=None, published=[]), None),
-        ("0.2.0", lambda tables: tables["memories"].append(many_memories(999)[-1]), None),
+        ("0.2.0", lambda tables: tables["memories"].append(later_memory()), None),
         ("1.0.0", lambda tables: tables["mcq_keys"][0].update(answer="A"), None),
         ("0.1.1", lambda tables: None, None),
     ],

@@ -1,7 +1,9 @@
 """Dialogues: whether a simulated user stays the person they are, in messages people would write.
 
-LikeBench A (a user model left its part after session 5), Tables 26 and 27. Rows are what was said: ``persona_id``,
-``session``, ``turn``, ``speaker`` ("user" or another) and ``text``. The codes stand in ``dialogues.toml``.
+LikeBench A (a user model left its part after session 5), Tables 26 and 27. Rows are messages as
+``python -m evaluators run`` writes them (record ``session_turns``). The codes stand in ``dialogues.toml``.
+
+    python -m audits --benchmark likebench --table session_turns --rows TURNS.parquet --release likebench@1.0.0
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from audits.subjects import Subject, at_row, at_words, counted, entries, subject
 from schemas.findings import Finding
 from schemas.tables import Row
 
-KEY = ("persona_id", "session", "turn", "speaker")
+KEY = ("item",)
 MOST_WORDS = 50
 OPENING_WORDS = 5
 IN_A_ROW = 7
@@ -38,14 +40,14 @@ def audit(
     found = [_empty(subject) for subject in read if not subject.text("text").strip()]
     for subject in filter(_is_users, read):
         found += [*_expressions(subject), *_length(subject)]
-        found += _read_out(subject, secrets.get(str(subject.row.get("persona_id"))))
+        found += _read_out(subject, secrets.get(str(subject.row.get("persona"))))
     return found
 
 
 def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
     """Findings of all turns together: sessions of one user that open alike."""
     return list(
-        _openings([each for each in subjects("dialogues", KEY, [dict(row) for row in rows], 0) if _is_users(each)])
+        _openings([each for each in subjects("session_turns", KEY, [dict(row) for row in rows], 0) if _is_users(each)])
     )
 
 
@@ -141,13 +143,16 @@ def _read_out(subject: Subject, secrets: _Secrets | None) -> Iterator[Finding]:
 
 def _openings(said: Sequence[Subject]) -> Iterator[Finding]:
     seen: dict[tuple[str, tuple[str, ...]], Subject] = {}
-    openings: dict[tuple[str, str], Subject] = {}
-    for subject in sorted(said, key=lambda each: (str(each.row.get("persona_id")), each.number("session") or 0)):
-        if subject.number("turn") == 1:
-            openings[str(subject.row.get("persona_id")), str(subject.row.get("session"))] = subject
-    for (persona, _), subject in openings.items():
+    first = [subject for subject in said if _number(subject, "turn") == 1]
+    for subject in sorted(first, key=lambda each: (str(each.row.get("persona")), _number(each, "session") or 0)):
         words = tuple(word.lower() for word in _WORD.findall(subject.text("text"))[:OPENING_WORDS])
-        earlier = seen.setdefault((persona, words), subject)
+        earlier = seen.setdefault((str(subject.row.get("persona")), words), subject)
         if earlier is not subject:
             message = f"opens like {earlier.id}"
             yield at_row(subject, "dialogue.opening_repeated", "warning", message, "text", " ".join(words))
+
+
+def _number(subject: Subject, field: str) -> int | None:
+    """A number that is written as text, as 001; None for anything else."""
+    value = subject.row.get(field)
+    return int(value) if isinstance(value, str) and value.isdigit() else None

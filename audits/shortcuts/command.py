@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_source(made)
     command.add_benchmark(made)
-    made.add_argument("--no-solvers", action="store_true", help="leave out the three solvers")
+    made.add_argument("--no-solvers", action="store_true", help="leave out the solvers, which take seconds")
     return command.run(_run, made, argv)
 
 
@@ -59,6 +59,9 @@ def _show(report: Report) -> None:
         "whose alone": _measured(report.design),
         "options alone": _measured(report.text),
         "most alike": _measured(report.middle),
+        "other questions": _measured(report.transductive),
+        "without ids": _measured(report.clustered),
+        "with their keys": _measured(report.keyed),
         "third person": f"{persons.third} of {persons.texts} texts; {persons.speechless} do not name the speaker",
     }
     command.say(f"{report.questions} questions")

@@ -2,7 +2,8 @@
 
 Letters, lengths, whose decisions serve as distractors, twins among options, words that give the key
 away, and three solvers that know nothing of the character: one reads only the options, one takes the
-option most like the others, one knows only whose they are (``audits.shortcuts.solvers``).
+option most like the others, one knows only whose they are (``audits.shortcuts.solvers``). Readers who learn from
+a person's other questions are the hostile ones (``audits.shortcuts.transduction``).
 HEART-BENCH 3.4 and appendix D.3; the command is ``python -m audits.shortcuts``.
 """
 
@@ -13,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audits.duplicates.neighbours import one_blas_thread
-from audits.shortcuts import leaks, measures, solvers
+from audits.shortcuts import leaks, measures, solvers, transduction
 from audits.shortcuts.measures import Lengths, Letters, Persons, Sources, answered
+from audits.shortcuts.phrases import own_phrases
 from audits.shortcuts.questions import Opposites, Poles, Question, opposites, poles, questions
 from audits.shortcuts.rates import Rate
 from schemas.benchmarks import FILE, Benchmark
@@ -23,6 +25,7 @@ from schemas.findings import Finding, in_order
 from schemas.tables import Row
 
 _DOUBT = 0.01  # p-values below are findings
+_LIMIT = 0.1  # how far above chance a reader of a person's other questions may be
 _EVERY = "*"  # row id of a finding on the table as a whole
 
 # What the figures of a release say of a rate.
@@ -36,7 +39,9 @@ class Report:
     ``poles``: questions of characters with an opposite, and how often the opposite is among the
     distractors. ``design``, ``text`` and ``middle``: what the solver that knows only whose the options
     are, the one that only reads them, and the one that takes the option most like the others score.
-    None where a measure is not defined or was not asked for.
+    ``transductive``, ``clustered`` and ``keyed``: the best of the ``readers`` that learn from a person's other
+    questions, by their options; the same where it is not said whom a question is about; and with their keys known.
+    ``readers`` has the rate of each, by these three names. None where a measure is not defined or was not asked for.
     """
 
     questions: int
@@ -47,6 +52,10 @@ class Report:
     design: Rate | None
     text: Rate | None
     middle: Rate | None
+    transductive: Rate | None
+    clustered: Rate | None
+    keyed: Rate | None
+    readers: Mapping[str, Mapping[str, Rate]]
     persons: Persons
     findings: tuple[Finding, ...]
 
@@ -58,6 +67,9 @@ class Report:
             "the opposite pole is among the distractors": self.poles,
             "right knowing only whose the options are": self.design,
             "right reading only the options": self.text,
+            "right reading the person's other questions": self.transductive,
+            "the same, not knowing whose they are": self.clustered,
+            "the same, with the keys of those": self.keyed,
         }
         return [
             {"name": name, "items": rate.items, **{part: round(getattr(rate, part), 4) for part in _FIGURE}}
@@ -107,15 +119,46 @@ def measure(
     sources, pole = measures.sources(asked), measures.poles(asked, against)
     with one_blas_thread():
         tried = _tried(asked, against) if solve else (None, None, None)
+        readers = _readers(asked) if solve else {}
     design, text, middle = (None if hits is None else answered(asked, hits) for hits in tried)
-    found = [*leaks.leaks(asked), *leaks.twins(asked)]
+    transductive, clustered, keyed = (_best(readers.get(name, {})) for name in ("transductive", "clustered", "keyed"))
+    found = [*leaks.leaks(asked), *leaks.twins(asked), *own_phrases(asked)]
     found += _whole(letters, lengths, sources)
     found += _above("shortcut.pole", pole, "the opposite pole of the character is among the distractors")
     found += _above("shortcut.design", design, "a solver that knows only whose the options are is right")
     found += _above("shortcut.text", text, "a solver that only reads the options is right")
     found += _above("shortcut.middle", middle, "the option most like the others is right")
-    findings = tuple(in_order(found))
-    return Report(len(asked), letters, lengths, sources, pole, design, text, middle, measures.persons(asked), findings)
+    for code, best, knowing in (
+        ("shortcut.transductive", transductive, "other questions of the same person"),
+        ("shortcut.clustered", clustered, "questions that share phrases"),
+        ("shortcut.keyed", keyed, "other questions of the same person and their keys"),
+    ):
+        found += _over(code, best, knowing)
+    return Report(
+        len(asked), letters, lengths, sources, pole, design, text, middle, transductive, clustered, keyed, readers,
+        measures.persons(asked), tuple(in_order(found)),
+    )  # fmt: skip
+
+
+def _readers(asked: Sequence[Question]) -> dict[str, dict[str, Rate]]:
+    """The rates of all readers who learn from other questions, by what they know."""
+    known = {name: answered(asked, hits) for name, hits in transduction.by_character(asked).items()}
+    unknown = {name: answered(asked, hits) for name, hits in transduction.by_cluster(asked).items()}
+    return {
+        "transductive": {name: rate for name, rate in known.items() if not name.startswith(transduction.KEYED)},
+        "clustered": unknown,
+        "keyed": {name: rate for name, rate in known.items() if name.startswith(transduction.KEYED)},
+    }
+
+
+def _best(readers: Mapping[str, Rate]) -> Rate | None:
+    return max(readers.values(), key=lambda rate: rate.rate, default=None)
+
+
+def _over(code: str, best: Rate | None, knowing: str) -> Iterator[Finding]:
+    if best is not None and best.rate > best.chance + _LIMIT:
+        limit = f"at most {best.chance + _LIMIT:.0%} are allowed"
+        yield leaks.finding(code, _EVERY, f"a reader of {knowing} is right in {described(best)}; {limit}")
 
 
 def _tried(asked: Sequence[Question], against: Opposites) -> tuple[list[float] | None, ...]:

@@ -10,8 +10,7 @@ does not belong to the situation gives it away. Of the rest, two documented rule
   the one is taken in which the right option is most evenly the longest, second, third and shortest of the
   four, and the most, second, third and least like the other three. Closer candidates are not preferred:
   that would put the right option in the middle of what stands around it.
-- ``published``. The weights of the released code: similarity band, contrast of personalities, action words,
-  sentiment; best first, then twice the best of quality and unlikeness to those chosen. For comparison.
+- ``published``. The weights of the released code, for comparison (``builders.mcqs.published``).
 
     python -m builders.mcqs --rule balanced
 """
@@ -23,29 +22,28 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from audits.duplicates.neighbours import cosine_pairs
 from audits.duplicates.neighbours import cosines as upper_cosines
 from builders.pipeline.streams import Streams
 from schemas.tables import Row
+from schemas.text.sentences import sentences
 
 WRONG = 3  # wrong options of a question
 TOO_CLOSE = 0.85  # cosine above which two decisions are taken for the same
+SAME_WORDS = 0.45  # share of the runs of three words of a last sentence from which two decisions do the same
 UNRELATED = 0.01  # mean cosine with the scenario's other decisions below which one does not belong
 
+_RUN = 3
 _FORBIDDEN = 1e6
 _POLE = 20.0  # far more than any lot: whether the opposite pole enters is settled beforehand
 _DRAWS = 96  # solutions of a scenario among which the most even one is taken
-_WORDS = Path(__file__).parents[1] / "seeds" / "action_words.json"
 _WORD = re.compile(r"[a-z']+")
 
 Matrix = NDArray[np.float64]
@@ -55,8 +53,9 @@ Matrix = NDArray[np.float64]
 class Pool:
     """The decisions of one scenario: sources in order of id, their texts, and who may stand beside whom.
 
-    ``usable[target]`` are the sources that passed the filters for that target; ``twins[source]`` those whose
-    texts are nearly the source's, so that no question holds both (``apart``).
+    ``usable[target]`` are the sources that passed the filters for that target; ``twins[source]`` those whose texts are
+    nearly the source's, so that no question holds both, and ``same[source]`` those that do the same thing, so that
+    no question holds both if it can be helped (``apart``).
     """
 
     scenario_id: str
@@ -64,6 +63,15 @@ class Pool:
     texts: Mapping[str, str]
     usable: Mapping[str, frozenset[str]]
     twins: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    same: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def beside(self, places: Iterable[int], strict: bool = True) -> set[int]:
+        """The places in ``sources`` that may not stand beside any of ``places``; not ``strict``: that must not."""
+        named = [self.sources[place] for place in places]
+        near = set().union(*(self.twins.get(one, ()) for one in named))
+        if strict:
+            near = near.union(*(self.same.get(one, ()) for one in named))
+        return {place for place, source in enumerate(self.sources) if source in near}
 
 
 def cosines(texts: Sequence[str]) -> Matrix:
@@ -75,19 +83,38 @@ def cosines(texts: Sequence[str]) -> Matrix:
 
 
 def apart(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools with their twins: texts too close by the measure of the audit, weighed on all decisions at once."""
+    """The pools with who must not stand beside whom: texts too close by the measure of the audit, or doing the same."""
     texts = sorted({text for pool in pools for text in pool.texts.values()})
     near = {(texts[i], texts[j]) for i, j, _ in cosine_pairs(texts, TOO_CLOSE)} if len(texts) > 1 else set()
 
-    def with_twins(pool: Pool) -> Pool:
-        twins = {
-            one: frozenset(o for o in pool.sources if o != one and _are_near(near, pool.texts[one], pool.texts[o]))
+    def among(pool: Pool, pairs: Collection[tuple[str, str]]) -> dict[str, frozenset[str]]:
+        text = pool.texts
+        return {
+            one: frozenset(other for other in pool.sources if other != one and _are_near(pairs, text[one], text[other]))
             for one in pool.sources
         }
-        usable = {target: pool.usable[target] - twins[target] for target in pool.sources}
-        return replace(pool, usable=usable, twins=twins)
 
-    return [with_twins(pool) for pool in pools]
+    def parted(pool: Pool) -> Pool:
+        twins = among(pool, near)
+        same = among(pool, set(_doing_the_same(sorted(set(pool.texts.values())))))
+        usable = {target: pool.usable[target] - twins[target] for target in pool.sources}
+        return replace(pool, usable=usable, twins=twins, same=same)
+
+    return [parted(pool) for pool in pools]
+
+
+def _doing_the_same(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of texts whose last sentences, in which a decision is acted upon, are much the same word for word."""
+    runs = {text: _runs(text[slice(*spans[-1])]) for text in texts if (spans := sentences(text))}
+    for one, other in itertools.combinations(runs, 2):
+        least = min(len(runs[one]), len(runs[other]))
+        if least and len(runs[one] & runs[other]) >= SAME_WORDS * least:
+            yield one, other
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return {*zip(*(words[start:] for start in range(_RUN)), strict=False)}
 
 
 def _are_near(near: Collection[tuple[str, str]], one: str, other: str) -> bool:
@@ -139,7 +166,8 @@ def _opposites_wanted(pools: Sequence[Pool], opposite: Mapping[str, str], seed: 
         for target in pool.sources:
             usable = pool.usable[target]
             if opposite.get(target) in usable and len(usable) >= WRONG:
-                chances.append((_digest(seed, pool.scenario_id, target, "pole"), WRONG / len(usable), pool, target))
+                drawn = WRONG / (len(pool.sources) - 1)
+                chances.append((_digest(seed, pool.scenario_id, target, "pole"), drawn, pool, target))
     wanted = set()
     due = 0.5
     for _, chance, pool, target in sorted(chances, key=lambda item: item[0]):
@@ -155,7 +183,7 @@ def _cost(pool: Pool, opposite: Mapping[str, str], wanted: Collection[tuple[str,
     cost = np.full((len(pool.sources), len(pool.sources)), _FORBIDDEN)
     for t, target in enumerate(pool.sources):
         for s, source in enumerate(pool.sources):
-            if source in pool.usable[target]:
+            if source in pool.usable[target] - pool.same.get(target, frozenset()):
                 due = -_POLE if (pool.scenario_id, target) in wanted else _POLE
                 cost[t, s] = due if opposite.get(target) == source else 0.0
     return cost
@@ -172,28 +200,24 @@ def _assigned(pool: Pool, cost: Matrix, used: Counter[str], rng: Random) -> list
             if drawn[t, s] < _FORBIDDEN:
                 chosen[t].append(int(s))
         for t, wrong in enumerate(chosen):
-            drawn[t, [*wrong, *_twins_of(pool, wrong)]] = _FORBIDDEN
+            drawn[t, [*wrong, *pool.beside(wrong)]] = _FORBIDDEN
     _fill(pool, chosen, used)
     return chosen
 
 
-def _twins_of(pool: Pool, places: Iterable[int]) -> list[int]:
-    near = {twin for place in places for twin in pool.twins.get(pool.sources[place], ())}
-    return [place for place, source in enumerate(pool.sources) if source in near]
-
-
 def _fill(pool: Pool, chosen: list[list[int]], used: Counter[str]) -> None:
-    """Where filters left an assignment short: the least used of the usable sources."""
+    """Where filters left an assignment short: the least used usable sources, rather those that do other things."""
     here = Counter(source for wrong in chosen for source in wrong)
-    for t, wrong in enumerate(chosen):
-        while len(wrong) < WRONG:
-            barred = {*wrong, *_twins_of(pool, wrong)}
-            usable = pool.usable[pool.sources[t]]
-            spare = [s for s, source in enumerate(pool.sources) if source in usable and s not in barred]
-            if not spare:
-                break
-            wrong.append(min(spare, key=lambda s: (here[s], used[pool.sources[s]], s)))
-            here[wrong[-1]] += 1
+    for strict in (True, False):
+        for t, wrong in enumerate(chosen):
+            while len(wrong) < WRONG:
+                barred = {*wrong, *pool.beside([t, *wrong], strict)}
+                usable = pool.usable[pool.sources[t]]
+                spare = [s for s, source in enumerate(pool.sources) if source in usable and s not in barred]
+                if not spare:
+                    break
+                wrong.append(min(spare, key=lambda s: (here[s], used[pool.sources[s]], s)))
+                here[wrong[-1]] += 1
 
 
 def _unevenness(sizes: Matrix, likeness: Matrix, before: int, chosen: Sequence[Sequence[int]]) -> float:
@@ -216,79 +240,6 @@ def _ranks(values: Matrix) -> Matrix:
     tied = (values == values[:, :1]).sum(axis=1, keepdims=True)
     ranks = np.arange(values.shape[1])
     return np.asarray((((ranks >= below) & (ranks < below + tied)) / tied).sum(axis=0))
-
-
-def published(pools: Sequence[Pool], characters: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
-    """The same by the released code's weights."""
-    known = {row["character_id"]: row for row in characters}
-    chosen = {}
-    for pool in pools:
-        for target in pool.sources:
-            candidates = sorted(pool.usable[target])
-            if len(candidates) < WRONG:
-                continue
-            quality = {s: _published_quality(pool, target, s, known) for s in candidates}
-            picked = [max(candidates, key=lambda s: (quality[s], s))]
-            while len(picked) < WRONG:
-                left = [s for s in candidates if s not in picked]
-                picked.append(max(left, key=lambda s: (_with_variety(pool, s, picked, quality), s)))
-            chosen[pool.scenario_id, target] = picked
-    return chosen
-
-
-def _with_variety(pool: Pool, source: str, picked: Sequence[str], quality: Mapping[str, float]) -> float:
-    unlike = min(1 - _published_similarity(pool.texts[source], pool.texts[other]) for other in picked)
-    return 0.6 * quality[source] + 0.4 * unlike
-
-
-def _published_quality(pool: Pool, target: str, source: str, known: Mapping[str, Row]) -> float:
-    a, b = pool.texts[target], pool.texts[source]
-    similarity = _published_similarity(a, b)
-    band = 1.0 if 0.25 <= similarity <= 0.6 else 0.6 if similarity < 0.25 else 0.8 if similarity < 0.75 else 0.2
-    contrast = _contrast(known[target], known[source])
-    return 0.35 * band + 0.25 * contrast + 0.25 * _divergence(a, b) + 0.15 * min(abs(_mood(a) - _mood(b)) / 3, 1.0)
-
-
-def _contrast(a: Row, b: Row) -> float:
-    if a["trait"] != b["trait"]:
-        return 1.0
-    return 2.0 if a["pole"] != b["pole"] else 0.3
-
-
-def _published_similarity(a: str, b: str) -> float:
-    """Mean of Jaccard and cosine over words and pairs of words."""
-    left, right = _grams(a), _grams(b)
-    union = left.keys() | right.keys()
-    if not union:
-        return 1.0
-    jaccard = len(left.keys() & right.keys()) / len(union)
-    dot = sum(count * right[gram] for gram, count in left.items())
-    norm = (sum(c * c for c in left.values()) * sum(c * c for c in right.values())) ** 0.5
-    return (jaccard + (dot / norm if norm else 0.0)) / 2
-
-
-def _grams(text: str) -> Counter[str]:
-    words = _WORD.findall(text.lower())
-    return Counter([*words, *(f"{a} {b}" for a, b in itertools.pairwise(words))])
-
-
-def _divergence(a: str, b: str) -> float:
-    families = _action_words()["families"]
-    left, right = ({f for f, words in families.items() if set(words) & set(_WORD.findall(t.lower()))} for t in (a, b))
-    if not left or not right:
-        return 0.7
-    return 1 - len(left & right) / len(left | right)
-
-
-def _mood(text: str) -> int:
-    words = Counter(_WORD.findall(text.lower()))
-    lists = _action_words()
-    return sum(words[word] for word in lists["positive"]) - sum(words[word] for word in lists["negative"])
-
-
-@functools.cache
-def _action_words() -> Mapping[str, Any]:
-    return orjson.loads(_WORDS.read_bytes())  # type: ignore[no-any-return]
 
 
 def _digest(seed: int, *parts: str) -> str:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from builders import personas
 from builders.ids import question_id
-from builders.mcqs.distractors import WRONG, Pool, apart, balanced, opposites, published, screened
+from builders.mcqs.distractors import WRONG, Pool, apart, balanced, opposites, screened
+from builders.mcqs.published import published
 from builders.pipeline.command import StepCommand
 from builders.pipeline.provenance import computed
 from builders.pipeline.run import Done, Option, Outcome, Run

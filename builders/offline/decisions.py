@@ -1,7 +1,7 @@
 """Decisions without a model: what a character does follows from its values, its traits and what came up in it.
 
-Which course of action: the one whose values weigh most in the character and that comes naturally to its
-traits, with a pull from what the activated memories hold. So a trait shows in what is done and in nothing
+Which course of action: the one whose values weigh most in the character, that comes naturally to its traits,
+and that has most in common with the memory that leads. So a trait shows in what is done and in nothing
 else: courses are written for their scene, and the wording is drawn from what all characters share
 (``banks/decisions/forms.toml``). What tells one character's decision from another's that takes the same course is the
 memory it rests on, which is its own (``builders.offline.quotation``). HEART-BENCH 3.4 and appendix D.4.
@@ -28,9 +28,10 @@ from schemas.tables import Row
 
 _BANKS = Path(__file__).parent / "banks" / "decisions"
 
-# How much a trait one unit above the middle counts beside a value at full importance.
-_TRAIT_WEIGHT = 1.2
-_MEMORY_WEIGHT = 0.15
+# How much a trait one unit above the middle counts, and a memory that has all words of a course, beside a value at
+# full importance. A trait that weighed more would be known from a character's other questions (docs/notes.md).
+_TRAIT_WEIGHT = 0.6
+_MEMORY_WEIGHT = 3.0
 _WORD = re.compile(r"[a-z]{4,}")
 
 
@@ -48,10 +49,12 @@ def decide(
     """
     rng = streams.rng("decisions", f"{character['character_id']}/{scenario['id']}")
     bank, shared = _bank(archetype(character)), _file("forms")
-    course = choose(character, blueprint, memories)
     if memory is None:
         memory = leading([(scenario["id"], memories)]).get(scenario["id"])
-    slots = {"choice": rng.choice(course["choice"]), "act": rng.choice(course["acts"])}
+    course = choose(character, blueprint, memory)
+    turn = int(character["character_id"].rpartition("_")[2]) + streams.rng("wording", scenario["id"]).randrange(1000)
+    slots = _wording(course, turn)
+    forms = shared["plain" if memory is None else "decisions"]
     if memory is not None:
         slots |= {"memory": noun_phrase(memory), "age": age_phrase(memory, scenario["age"])}
     return {
@@ -59,23 +62,27 @@ def decide(
         "emotional_tone": _tone(rng.choice(bank["tones"]), shared["tails"], memory, rng),
         "core_reasoning": _reasoning(rng.choice(bank["logics"]), shared["reasons"], memory, scenario, rng),
         "value_orientation": rng.choice(bank["values"]),
-        "final_decision": rng.choice(shared["decisions" if memory else "plain"]).format(**slots),
+        "final_decision": forms[turn % len(forms)].format(**slots),
     }
 
 
-def choose(character: Row, blueprint: Blueprint, memories: Sequence[Row]) -> Mapping[str, Any]:
-    """The course of action that weighs most; of equals the first."""
-    rules = " ".join(memory["behavior_policy"] for memory in memories).lower()
-    spoken = set(_WORD.findall(rules))
+def choose(character: Row, blueprint: Blueprint, memory: Row | None) -> Mapping[str, Any]:
+    """The course of action that weighs most: by values, traits and what a memory has in common with it."""
+    lived = set(_WORD.findall(memory["content_full"].lower())) if memory is not None else set()
 
     def weight(course: Mapping[str, Any]) -> float:
         values = sum(character["values"][value] for value in course["serves"]) / len(course["serves"])
         traits = max(_lean(character, kind) for kind in course["draws"])
         words = set(_WORD.findall(" ".join((*course["choice"], *course["acts"])).lower()))
-        echo = len(words & spoken) / len(words)
-        return float(values + _TRAIT_WEIGHT * traits + _MEMORY_WEIGHT * echo)
+        return float(values + _TRAIT_WEIGHT * traits + _MEMORY_WEIGHT * len(words & lived) / len(words))
 
     return max(blueprint["courses"], key=weight)
+
+
+def _wording(course: Mapping[str, Any], turn: int) -> dict[str, str]:
+    """A choice and an act of a course: characters take turns, so that those who take one course do different things."""
+    round_of_acts, act = divmod(turn, len(course["acts"]))
+    return {"choice": course["choice"][round_of_acts % len(course["choice"])], "act": course["acts"][act]}
 
 
 def _lean(character: Row, kind: str) -> float:
@@ -110,7 +117,9 @@ def _reasoning(logic: str, reasons: Sequence[str], memory: Row | None, scenario:
 
 
 def _bank(voice: str) -> Mapping[str, Any]:
-    return _file("neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low"))
+    return _file(
+        "neutral" if voice == "Neutral" else voice.replace("-", "_").replace("High", "high").replace("Low", "low")
+    )
 
 
 @functools.cache

@@ -15,17 +15,22 @@ from collections.abc import Mapping, Sequence
 
 from schemas.tables import Row
 
-# How often one character may speak of one thing before other memories are taken.
-MOST = 2
+# In how many scenarios one character may speak of a thing before other memories are taken.
+MOST = 1
 
 _WORD = re.compile(r"[a-z]{3,}")
 _DETERMINER = re.compile(r"(?:my|our|his|her|their|that|this|the|two|three|no) ")
 _ARTICLE = re.compile(r"an? ")
 # A name, a quotation, an enumeration, somebody's; what happens rather than what is there; talk of a model's task.
-_UNFIT = re.compile(r"[A-Z\"“”,;:()0-9]|'s\b|s'(?: |$)|\b(?:one|some\w*|any\w*|who|under|and|another|prompt)\b|^\w+ing\b")
+_UNFIT = re.compile(
+    r"[A-Z\"“”,;:()0-9]|'s\b|s'(?: |$)|\b(?:one|some\w*|any\w*|who|under|and|another|prompt)\b|^\w+ing\b"
+)
 _COMMON = frozenset(("the", "and", "with", "from", "that", "this", "two", "three", "for"))
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
 
 
 def things(memory: Row) -> list[str]:
@@ -58,7 +63,7 @@ def leading(situations: Sequence[tuple[str, Sequence[Row]]]) -> dict[str, Row]:
     """By scenario, the memory that is spoken of in it: the one whose things are rarest in what is remembered.
 
     ``situations`` are scenarios with the memories to choose from. Nobody is known by always speaking of the same
-    things: each word of a thing is said in at most ``MOST`` scenarios, as far as there are others.
+    things: each word of a thing is said in at most ``MOST`` scenario, as far as there are others.
     """
     known = {memory["id"]: memory for _, memories in situations for memory in memories}
     having = Counter(word for memory in known.values() for word in set(_WORD.findall(memory["content_full"].lower())))

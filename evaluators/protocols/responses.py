@@ -36,8 +36,8 @@ MAX_TOKENS = 1024
 _GROUPS = ("persona", "dimension", "level", "task", "probe", "prompt", "run")
 _TELLING = ("item", "state", "reason", "model", *_GROUPS, "trait", "about", "low", "high", "question")
 _USED = ("input_tokens", "output_tokens", "cost")
-_RESPONSE = (*_TELLING, "text", *_USED)
-_SENTENCE = (*_TELLING, "response", "sentence", "planted", "planted_state", *_USED)
+RESPONSE = (*_TELLING, "text", *_USED)
+SENTENCE = (*_TELLING, "response", "sentence", "planted", "planted_state", *_USED)
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def tables(items: Sequence[Asked], answers: Sequence[Answer], settings: BackendS
         responses.append({**row, "text": text or None, **spent})
         sentences += list(_sentences(one, row, text, answer))
     return {
-        "responses": Said("item", _GROUPS, said_frame(responses, _RESPONSE)),
-        "sentences": Said("sentence", _GROUPS, said_frame(sentences, _SENTENCE)),
+        "responses": Said("item", _GROUPS, said_frame(responses, RESPONSE)),
+        "sentences": Said("sentence", _GROUPS, said_frame(sentences, SENTENCE)),
     }
 
 

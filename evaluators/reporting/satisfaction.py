@@ -223,7 +223,8 @@ def counted(figures: Result) -> Section:
         rows.append(
             [
                 escape(_name(one)), escape(states), f"{raw['turns']:,}", f"{raw['without_prediction']:,}",
-                f"{raw['without_gold']:,}", escape(skipped or "none"),
+                f"{raw['without_gold']:,}", f"{one['without_memory']:,}",
+                escape(skipped or "none"),
             ]
         )  # fmt: skip
     head = [
@@ -232,6 +233,7 @@ def counted(figures: Result) -> Section:
         "Turns with both",
         "Gold without score",
         "Score without gold",
+        "Without a memory",
         "Raters left out of averages",
     ]
     return Section("counts", "What was counted", table(head, rows, 2), "Nothing that is missing stands for a number.")

@@ -71,6 +71,8 @@ def run(parsed: argparse.Namespace) -> int:
     choices = Choices(parsed.calibration, parsed.ties, parsed.seed)
     baselines = {} if parsed.no_baselines else baseline_predictions(known, raters)
     judged = [evaluated(entry, raters, choices) for entry in found]
+    for one in judged:
+        one.figures["without_memory"] = _without_memory(one.entry, known)
     figures = _figures(judged, baselines, raters, choices, parsed.base)
     inputs = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(parsed.scores)}
     document = {**head(release, KIND, _about(parsed, found, results)), "inputs": inputs, "figures": figures}
@@ -136,6 +138,14 @@ def _about(parsed: argparse.Namespace, found: Sequence[Entry], results: Sequence
 
 def _seeded(parsed: argparse.Namespace) -> str:
     return "ties-average" if parsed.ties == "average" else ""
+
+
+def _without_memory(entry: Entry, known: RatedTurns) -> int:
+    """Scored recorded turns whose rater has no memory for the task, of a judge that is shown memories."""
+    assert entry.originals is not None
+    there = {(rater, task) for rater, task, _ in known.memories}
+    blocks = entry.originals.frame.select("rater", "task").rows()
+    return sum(block not in there for block in blocks) if entry.remembers else 0
 
 
 def _missing(entry: Entry) -> int:

@@ -75,6 +75,8 @@ def why_undefined(name: str, table: Floats) -> str:
         return "no dissatisfied gold turn"
     if gold[_BELOW:].sum() == 0 and any(part in name for part in ("sat", "auc", "binary")):
         return "no satisfied gold turn"
+    if name == "precision_dsat" and predicted[:_BELOW].sum() == 0:
+        return "no dissatisfied prediction"
     if gold.sum() < 2:
         return "gold is constant"
     if predicted.sum() < 2:

@@ -32,11 +32,12 @@ def play(
     assistant: Callable[[Sequence[Said], int, Noted], Spoken],
     seed: int,
     turns: int = 5,
+    note: Callable[[Sequence[Said]], Noted] | None = None,
 ) -> list[Played]:
-    """All sessions of a profile, in order."""
+    """All sessions of a profile, in order; ``note`` is what the assistant writes down after each exchange."""
     history: list[Said] = []
     played: list[Played] = []
-    shared = False
+    shared, noted = False, NOTHING
     for prior in sorted(priors, key=lambda each: int(each["session"])):
         session = prior["session"]
         for turn in range(1, turns + 1):
@@ -45,10 +46,11 @@ def play(
             last = next((each.text for each in reversed(here) if each.speaker == ASSISTANT), "")
             own = [each.text for each in here if each.speaker == USER]
             history.append(Said(session, turn, USER, said.text))
-            spoken = assistant(history, seed, NOTHING)
+            spoken = assistant(history, seed, noted)
             history.append(Said(session, turn, ASSISTANT, spoken.text))
             wish = wishes(profile, prior, [*own, said.text], last)
             scores = planted_scores(wish, said, spoken.moves, shared)
             played.append(Played(session, turn, said.text, spoken.text, scores))
+            noted = note(history) if note else NOTHING
             shared = shared or "seed" in said.acts
     return played

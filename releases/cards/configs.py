@@ -71,14 +71,14 @@ def config_size(paths: list[Path]) -> ContentDigest:
     """The digest of a configuration's rows as they are stored."""
     digest = ContentDigest()
     for batch in read_batches(paths):
-        digest.update(batch.to_pylist())
+        digest.update(batch.to_pylist(), batch)
     return digest
 
 
 def _digest(rows: pa.Table) -> ContentDigest:
     digest = ContentDigest()
     for batch in rows.to_batches(max_chunksize=1000):
-        digest.update(batch.to_pylist())
+        digest.update(batch.to_pylist(), batch)
     return digest
 
 

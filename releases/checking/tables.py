@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from releases.content import ContentDigest, has_nan, schema_digest
+from releases.content import ContentDigest, are_finite, numbers_are, schema_digest
 from releases.manifest import Manifest, Problem
 from releases.parquet import canaries, read_batches, read_schema
 from releases.provenance import Tally
@@ -37,7 +37,7 @@ def table_problems(folder: Path, manifest: Manifest, name: str, counted: Counted
                 return [Problem(file["path"], "table.schema", f"columns are not those of {name}")]
             start = digest.rows
             for batch in read_batches([path]):
-                if has_nan(batch):
+                if not numbers_are(batch, are_finite):
                     return [Problem(file["path"], "table.content", "a number that is none (NaN)")]
                 rows = batch.to_pylist()
                 for row in counted.tally.watch(name, rows):
@@ -46,7 +46,7 @@ def table_problems(folder: Path, manifest: Manifest, name: str, counted: Counted
                         place = f"{file['path']}, row {'/'.join(map(str, key))}"
                         return [Problem(place, "table.order", f"stands after {'/'.join(map(str, before))}")]
                     before = key
-                digest.update(rows)
+                digest.update(rows, batch)
             if digest.rows - start != file["rows"]:
                 return [Problem(file["path"], "table.rows", f"{digest.rows - start} rows, declared {file['rows']}")]
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:

@@ -21,10 +21,10 @@ from schemas.workspace import Workspace
 from validators.rendering import described
 from validators.review import desk, figures, rounds
 from validators.review.answers import Answer
-from validators.review.intake import check_kinds
+from validators.review.intake import check_kinds, cut
 from validators.review.items import KINDS, Kind
 from validators.review.labelstudio import read_export
-from validators.review.sheets import read_sheet
+from validators.review.sheets import missing_lines, read_sheet
 from validators.review.tables import default_benchmark
 
 _READERS = {".csv": read_sheet, ".json": read_export}
@@ -101,10 +101,15 @@ def _export(parsed: argparse.Namespace) -> int:
 
 def _import(parsed: argparse.Namespace) -> int:
     space = Workspace(parsed.workspace, parsed.benchmark)
-    answers = [answer for path in parsed.files for answer in _read(path)]
+    files = {path: _read(path) for path in parsed.files}
+    answers = [answer for path in parsed.files for answer in files[path]]
     check_kinds(answers, KINDS)
     with space.lock():
         done = desk.take_answers(space, answers, parsed.revise)
+    for path, lines in files.items():
+        gone, total = missing_lines(lines) if path.suffix.lower() == ".csv" else (0, 0)
+        if gone:
+            done.findings.append(cut(str(path), gone, total))
     document = {"taken": done.counts["taken"], "known": done.counts["known"], "refused": done.counts["refused"]}
     return _report(parsed, document, done.findings, [", ".join(f"{count} {what}" for what, count in document.items())])
 

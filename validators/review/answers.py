@@ -6,7 +6,7 @@ An answer that lacks something, or says two things at once, is not taken: ``Unus
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from schemas.records import record_schema, term_ids
@@ -29,7 +29,10 @@ _EMPTY = ("suitable", "verdict", "ruling", "preference", "rating", "reason", "ra
 
 @dataclass(frozen=True)
 class Answer:
-    """What one person gave back for one item; ``given`` has no empty values. ``where`` is named in errors."""
+    """What one person gave back for one item; ``given`` has no empty values. ``where`` is named in errors.
+
+    ``seal`` makes the line this person's (``Round.seal``); ``shown`` is what came back of what was only shown.
+    """
 
     where: str
     kind: str
@@ -38,6 +41,8 @@ class Answer:
     annotator: str
     given: Mapping[str, str]
     cancelled: bool = False
+    seal: str = ""
+    shown: Mapping[str, str] = field(default_factory=dict)
 
 
 class UnusableError(ValueError):
@@ -50,7 +55,7 @@ class UnusableError(ValueError):
 
 def judgement(answer: Answer, item: Item, role: Role, swapped: bool) -> Row:
     """The row of ``reviews``, revision 0. Raises UnusableError."""
-    given = dict(answer.given)
+    given = {name: _term(name, value) for name, value in answer.given.items()}
     if given.get("edit") == item.text:
         del given["edit"]  # the box was opened and left as it was
     _terms(given)
@@ -79,6 +84,11 @@ def judgement(answer: Answer, item: Item, role: Role, swapped: bool) -> Row:
     }
 
 
+def _term(name: str, value: str) -> str:
+    """A term as the lists have it, however it was typed: "Yes " is yes, "As is" is as_is."""
+    return value if name in ("rationale", "edit") else "_".join(value.casefold().split())
+
+
 def _terms(given: Mapping[str, str]) -> None:
     """Raise UnusableError for a term that is not in its list, or a text that is too long."""
     properties = record_schema("reviews")["properties"]
@@ -86,12 +96,12 @@ def _terms(given: Mapping[str, str]) -> None:
         field: [term for term in properties[field]["enum"] if term] for field in ("verdict", "ruling", "preference")
     }
     lists |= {"suitable": ["yes", "no"], "rating": list("12345"), "reason": list(term_ids("review_reasons"))}
-    for field, value in given.items():
-        if field in lists and value not in lists[field]:
-            raise UnusableError("review.unknown_term", f"{field} is {value!r}, expected {', '.join(lists[field])}")
-        most = properties[field].get("maxLength")
+    for name, value in given.items():
+        if name in lists and value not in lists[name]:
+            raise UnusableError("review.unknown_term", f"{name} is {value!r}, expected {', '.join(lists[name])}")
+        most = properties[name].get("maxLength")
         if most and len(value) > most:
-            raise UnusableError("review.too_long", f"{field} has {len(value)} characters, at most {most} are kept")
+            raise UnusableError("review.too_long", f"{name} has {len(value)} characters, at most {most} are kept")
 
 
 def _need(given: Mapping[str, str], field: str, when: str) -> None:

@@ -6,11 +6,13 @@ find acceptable as it is becomes gold; everything else goes to the arbitrator, w
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from schemas.tables import Row
+
+TIERS = ("unacceptable", "with_modifications", "as_is")
 
 State = Literal["open", "queued", "unanimous", "arbitrated", "dropped"]
 STATES: tuple[State, ...] = ("open", "queued", "unanimous", "arbitrated", "dropped")
@@ -25,6 +27,12 @@ class Outcome:
     text: str | None = None
     reason: str | None = None
     by: str | None = None
+
+
+def disagreement(judged: Iterable[Row]) -> int:
+    """How far the annotators of one text are apart: the most apart come first to the arbitrator."""
+    places = [TIERS.index(row["verdict"]) for row in judged if row["verdict"]]
+    return max(places) - min(places) if places else 0
 
 
 def outcome(judged: Collection[Row], annotators: int) -> Outcome:

@@ -16,7 +16,7 @@ from schemas.tables import Row
 from schemas.workspace import Workspace
 from validators.review import labelstudio, rounds
 from validators.review.answers import Answer, Role
-from validators.review.consensus import Outcome
+from validators.review.consensus import Outcome, disagreement
 from validators.review.gold import Review, Standing, apply
 from validators.review.intake import Desk, Intake, check_round
 from validators.review.items import Item, Kind, from_file
@@ -55,19 +55,31 @@ def export(space: Workspace, asked: Asked) -> tuple[Round, dict[str, int]]:
     waiting = {}
     for person in agreed.annotators:
         due = [i for i in items if i.name in open_names and person not in latest.get((i.name, i.digest), {})]
-        tasks = [labelstudio.data(i, person, agreed.swapped(i.name, person)) for i in agreed.shuffled(due, person)]
+        tasks = _tasks(agreed, agreed.shuffled(due, person), person)
         waiting[person] = _write(space, agreed.kind, "annotator", person, tasks)
     if agreed.arbitrator:
         by_name = {each.item.name: each.item for each in queued}
+        shuffled = agreed.shuffled(list(by_name.values()), agreed.arbitrator)
+        hardest = sorted(shuffled, key=lambda item: -disagreement(latest[item.name, item.digest].values()))
         tasks = [
-            {
-                **labelstudio.data(item, agreed.arbitrator, False),
-                "judgements": _said(agreed, item, latest[item.name, item.digest]),
-            }
-            for item in agreed.shuffled(list(by_name.values()), agreed.arbitrator)
+            {**task, "judgements": _said(agreed, item, latest[item.name, item.digest])}
+            for task, item in zip(_tasks(agreed, hardest, agreed.arbitrator), hardest, strict=True)
         ]
         waiting[agreed.arbitrator] = _write(space, agreed.kind, "arbitrator", agreed.arbitrator, tasks)
     return agreed, waiting
+
+
+def _tasks(agreed: Round, items: Sequence[Item], person: str) -> list[dict[str, str]]:
+    """Items as a person's tasks, in this order, each sealed as theirs."""
+    return [
+        labelstudio.data(
+            item,
+            person,
+            agreed.swapped(item.name, person),
+            agreed.seal(item.name, item.digest, person, place, len(items)),
+        )
+        for place, item in enumerate(items, 1)
+    ]
 
 
 def take_answers(space: Workspace, answers: Sequence[Answer], revise: bool) -> Intake:
@@ -171,7 +183,7 @@ def _nothing_lost(space: Workspace, agreed: Round, judged: Sequence[Row]) -> Non
     for person in [*agreed.annotators, *filter(None, [agreed.arbitrator])]:
         path = rounds.folder(space, agreed.kind) / f"{person}.csv"
         for answer in read_sheet(path) if path.is_file() else ():
-            if (answer.item, answer.digest, answer.annotator) not in known:
+            if answer.given and (answer.item, answer.digest, answer.annotator) not in known:
                 fix = "Import the sheet first, or move it away"
                 raise RequestError("sheet with answers that were not imported", path, row=answer.item, fix=fix)
 

@@ -23,12 +23,11 @@ from validators.agreement import (
     tau_of_pairs,
     unanimous_share,
 )
-from validators.review.consensus import STATES, Outcome, outcome
+from validators.review.consensus import STATES, TIERS, Outcome, outcome
 from validators.review.rounds import Round, latest
 
 Read = Callable[[Row], Rating | None]
 
-TIERS = ("unacceptable", "with_modifications", "as_is")
 _SCALES: Mapping[str, tuple[str, tuple[Rating, ...], Level]] = {
     "suitable": ("suitable", (0, 1), "nominal"),
     "verdict": ("verdict", TIERS, "ordinal"),
@@ -91,9 +90,15 @@ def _agreement(agreed: Round, texts: Sequence[Mapping[str, Row]], scale: str) ->
         return int(said) if isinstance(said, bool) else said
 
     table = [[read(people, person) for person in agreed.annotators] for people in texts]
+    over = sorted(
+        str(next(iter(people.values()))["row_id"])
+        for people, row in zip(texts, table, strict=True)
+        if sum(said is not None for said in row) > 1
+    )
     by_person = {person: [row[place] for row in table] for place, person in enumerate(agreed.annotators)}
     return {
-        "items": sum(sum(said is not None for said in row) > 1 for row in table),
+        "items": len(over),
+        "over": over,
         "fleiss_kappa": fleiss_kappa(table),
         f"krippendorff_alpha_{level}": krippendorff_alpha(table, order, level),
         "cohen_kappa": pairwise(cohen_kappa, by_person),

@@ -17,6 +17,7 @@ from schemas.tables import Row
 from validators.review.answers import Answer, Role, UnusableError, judgement
 from validators.review.gold import SOURCE
 from validators.review.items import Item
+from validators.review.labelstudio import data
 from validators.review.rounds import Round
 
 _SAME = ("suitable", "verdict", "ruling", "preference", "rating", "reason", "rationale", "edit")
@@ -64,6 +65,8 @@ class Desk:
             judged_before[row["item"], row["digest"], row["annotator"]] = row
         done = Intake()
         for answer, role in everything:
+            if not answer.given and not answer.cancelled and not self._changed(answer, by_name):
+                continue
             try:
                 self._one(answer, role, by_name, judged_before, done)
             except UnusableError as wrong:
@@ -82,6 +85,11 @@ class Desk:
         if answer.cancelled:
             raise UnusableError("review.skipped", f"{answer.annotator} passed it over")
         item = self._item(answer, by_name)
+        if not self.agreed.sealed(answer.seal, item.name, item.digest, answer.annotator):
+            raise UnusableError("review.edited_annotator", f"this line was not given to {answer.annotator}")
+        if changed := self._changed(answer, by_name):
+            fix = "only the columns for answers are read, write it under edit"
+            raise UnusableError("review.edited_shown", f"{changed} was changed, which is only shown: {fix}")
         row = judgement(answer, item, role, self.agreed.swapped(item.name, answer.annotator))
         key = (item.name, item.digest, answer.annotator)
         before = judged_before.get(key)
@@ -99,6 +107,15 @@ class Desk:
         judged_before[key] = row
         done.taken.append(row)
         done.counts["taken"] += 1
+
+    def _changed(self, answer: Answer, by_name: Mapping[tuple[str, str], Item]) -> str | None:
+        """The column that reads otherwise than it was shown, if any; spaces and ends of lines do not count."""
+        item = by_name.get((answer.item, answer.digest))
+        if item is None:
+            return None
+        shown = data(item, answer.annotator, self.agreed.swapped(item.name, answer.annotator))
+        columns = (name for name in shown if name in answer.shown)
+        return next((name for name in columns if shown[name].split() != answer.shown[name].split()), None)
 
     def _item(self, answer: Answer, by_name: Mapping[tuple[str, str], Item]) -> Item:
         item = by_name.get((answer.item, answer.digest))
@@ -142,3 +159,9 @@ def _finding(wrong: UnusableError, answer: Answer, by_name: Mapping[tuple[str, s
     note = wrong.code == "review.skipped"
     message = f"{wrong} ({answer.annotator}, {answer.where})"
     return Finding(wrong.code, "reviews", row, None, "note" if note else "error", None, None, message, SOURCE)
+
+
+def cut(path: str, gone: int, total: int) -> Finding:
+    """The finding of a sheet that lacks lines."""
+    message = f"{gone:,} of {total:,} lines are missing; what is there is taken"
+    return Finding("review.cut", "reviews", path, None, "warning", None, None, message, SOURCE)

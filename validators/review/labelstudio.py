@@ -19,6 +19,9 @@ from schemas.rows import write_whole
 from validators.review.answers import FIELDS, Answer, Role
 from validators.review.items import Item, Kind
 
+NAMES = ("kind", "item", "digest", "annotator", "seal")
+"""What a task holds beside what is shown."""
+
 _FORMS = Path(__file__).parent / "forms"
 
 
@@ -32,12 +35,12 @@ def configuration(kind: Kind, role: Role) -> str:
     return (_FORMS / f"{name}.xml").read_text("utf-8").replace("<!-- reasons -->", reasons)
 
 
-def data(item: Item, person: str, swapped: bool) -> dict[str, str]:
+def data(item: Item, person: str, swapped: bool, seal: str = "") -> dict[str, str]:
     """What a task holds: names, and what is shown. Nothing of ids, characters, expected scores."""
     first, second = item.text, item.other_text or ""
     if swapped:
         first, second = second, first
-    names = {"kind": item.kind, "item": item.name, "digest": item.digest, "annotator": person}
+    names = {"kind": item.kind, "item": item.name, "digest": item.digest, "annotator": person, "seal": seal}
     return {**names, **item.shown, "text": first, **({"other_text": second} if item.other_text else {})}
 
 
@@ -72,7 +75,8 @@ def _answers(task: dict[str, Any], where: str) -> Iterator[Answer]:
     for annotation in task["annotations"]:
         kind, item, digest, annotator = (str(data[name]) for name in ("kind", "item", "digest", "annotator"))
         given, cancelled = _given(annotation["result"]), bool(annotation.get("was_cancelled"))
-        yield Answer(where, kind, item, digest, annotator, given, cancelled)
+        shown = {name: str(value) for name, value in data.items() if name not in NAMES}
+        yield Answer(where, kind, item, digest, annotator, given, cancelled, str(data.get("seal", "")), shown)
 
 
 def _given(results: list[dict[str, Any]]) -> dict[str, str]:

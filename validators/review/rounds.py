@@ -25,6 +25,8 @@ from validators.review.tables import review_tables
 
 ANNOTATORS = 3  # primary annotators of decisions (appendix D.2)
 
+SEAL = re.compile(r"([0-9]{1,7})/([0-9]{1,7}):[0-9a-f]{12}")
+
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
@@ -48,6 +50,20 @@ class Round:
         order = sorted(items, key=lambda item: item.name)
         rng_for(self.seed, "review", self.kind, person).shuffle(order)
         return order
+
+    def seal(self, item: str, digest: str, person: str, place: int, total: int) -> str:
+        """What makes a line a person's own: its place on their sheet, how many lines there are, and a digest of both.
+
+        A line that was moved to somebody else, or whose name was edited, does not bear it.
+        """
+        people = [*self.annotators, str(self.arbitrator)]
+        said = [self.seed, self.kind, *people, item, digest, person, place, total]
+        return f"{place}/{total}:{hashlib.sha256(orjson.dumps(said)).hexdigest()[:12]}"
+
+    def sealed(self, seal: str, item: str, digest: str, person: str) -> bool:
+        """Whether a line is the one that was given to this person."""
+        found = SEAL.fullmatch(seal)
+        return found is not None and seal == self.seal(item, digest, person, int(found[1]), int(found[2]))
 
     def swapped(self, name: str, person: str) -> bool:
         """Whether a pair is shown to a person the other way round."""
