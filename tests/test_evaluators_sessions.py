@@ -22,6 +22,7 @@ from evaluators.scoring.trends import slopes, trend
 from models.journal import read_only
 from models.journal.accounts import spent
 from models.prices import read_prices
+from models.rehearsal.speakers import talk
 from schemas.records import term_ids
 
 MODEL = "claude-haiku-4-5"
@@ -298,3 +299,26 @@ def test_the_forecast_of_a_run_is_within_a_tenth_of_what_the_journal_says(root, 
     with read_only(root / "evaluations/journal.sqlite") as read:
         paid = spent(read, read_prices())
     assert paid == pytest.approx(forecast, rel=0.1)
+
+
+@pytest.mark.parametrize("held", [0, 7])
+def test_people_whose_assistant_declines_are_counted_kept_and_in_no_curve(root, rehearse, held):
+    def answer(body):
+        text = json.dumps(body)
+        if "talks with the same person" not in text or "The conversations are over" in text:
+            return talk(body)
+        own = sum(message["role"] == "assistant" for message in body["messages"])
+        return "" if own >= held else "I see."
+
+    rehearse(compose=answer)
+    assert evaluators(root, "run", "--model", MODEL, "--limit", "2", "--quiet") == 1
+    said = folder(root) / f"said.{MODEL}.limit2.json"
+    turns = said_rows(root, f"{MODEL}.limit2", "turns")
+    assert turns.filter(pl.col("state") == "refused")["speaker"].to_list() == ["assistant"] * 2
+    out = root / "scores.json"
+    rubric = "evaluators/rubrics/likebench/likability.toml"
+    assert evaluators(root, "judge", said, "--judge", "offline:constant", "--rubric", rubric, "--out", out) == 1
+    (found,) = read_result(out)["figures"]["series"]
+    assert found["people"] == 0 and found["mean"] is None and len(found["left_out"]) == 2
+    assert evaluators(root, "report", out, "--out", root / "page.html", "--quiet") == 0
+    assert read_result(out)["figures"]["judged"][0]["states"]["refused"] == 2
