@@ -61,6 +61,7 @@ def test_the_documented_inspect_command_finds_its_release(folder, tmp_path, rehe
 
 def exported(tmp_path):
     """The folder of six exported questions."""
+    data = str(tmp_path / "lm_eval_data")
     words = [
         "--release",
         "heart@1.0.0",

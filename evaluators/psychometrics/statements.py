@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluators.protocols.bench import Bench, Question, read_bench
 from releases import Release
@@ -66,7 +67,7 @@ class Asked:
 @functools.cache
 def statements() -> tuple[Statement, ...]:
     """All items, in their order."""
-    more: Mapping[str, list[str]] = tomllib.loads(_FILE.read_text("utf-8"))
+    more = _wordings()
     return tuple(
         Statement(
             item["id"],
@@ -78,12 +79,23 @@ def statements() -> tuple[Statement, ...]:
     )
 
 
+def trait_labels() -> dict[str, str]:
+    """Trait -> its name."""
+    return {term["id"]: term["label"] for term in vocabulary(_wordings()["traits"])}
+
+
+@functools.cache
+def _wordings() -> Mapping[str, Any]:
+    return tomllib.loads(_FILE.read_text("utf-8"))
+
+
 def asked(release: Release, wordings: int, orders: int, limit: int | None, seed: int) -> list[Asked]:
     """Everything that is asked, by character, statement, wording and order; ``limit`` takes a seeded sample of it."""
-    columns = ["character_id", "archetype", "big_five"]
+    vector = str(_wordings()["traits"])
+    columns = ["character_id", "archetype", vector]
     people = sorted(release.table("characters", columns).to_pylist(), key=lambda row: str(row["character_id"]))
     found = [
-        Asked(row["character_id"], row["archetype"], row["big_five"][one.trait], one, wording, order)
+        Asked(row["character_id"], row["archetype"], row[vector][one.trait], one, wording, order)
         for row in people
         for one in statements()
         for wording in range(wordings)

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+from evaluators.psychometrics.statements import trait_labels
 from evaluators.reporting.charts import Mark, dots, legend
 from evaluators.reporting.parts import Section, table
 from evaluators.reporting.scored_report import ScoredReport
-from schemas.tables import vocabulary
 
 
 def profiles(report: ScoredReport) -> Section:
     """Recovered and true value of every trait of every character, a chart a trait, folded by run."""
     body = ""
-    labels = {term["id"]: term["label"] for term in vocabulary("big_five")}
+    labels = trait_labels()
     for name, found in _found(report):
         charts = ""
         for trait in found["by"]:
@@ -34,7 +34,7 @@ def profiles(report: ScoredReport) -> Section:
 def traits(report: ScoredReport) -> Section:
     """Error, bias, correlation, ranks and internal consistency of each trait."""
     rows = []
-    labels = {term["id"]: term["label"] for term in vocabulary("big_five")}
+    labels = trait_labels()
     for name, found in _found(report):
         for trait, own in found["by"].items():
             rows.append(

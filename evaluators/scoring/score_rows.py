@@ -23,7 +23,7 @@ import polars as pl
 
 from evaluators.scoring.metrics import STATES, Metric, close, metric_of
 from evaluators.scoring.score_figures import summary
-from schemas.errors import RequestError, unknown
+from schemas.errors import RequestError
 from schemas.rows import write_whole
 
 SUFFIX = ".scores.parquet"
@@ -194,7 +194,7 @@ def _problem_of_metrics(frame: pl.DataFrame, metrics: Sequence[Metric]) -> _Prob
     known = {metric.name: metric for metric in metrics}
     for name in frame["metric"].unique().sort().to_list():
         if name not in known:
-            return _Problem(str(unknown("metric", name, known)))
+            return _Problem(f"unknown metric {name!r}", None, "metric", ", ".join(known))
     for metric in metrics:
         own = frame.filter(pl.col("metric") == metric.name)
         missing = [group for group in metric.aggregation.groups if group not in frame.columns]

@@ -17,10 +17,13 @@ from collections.abc import Sequence
 from schemas.text.quotation_marks import Span, around, inside, spans
 
 _END = re.compile("[.!?\u2026\u3002\uff01\uff1f]+[)\\]\"'\u201d\u2019\u00bb\u300d\u300f*]*")
-_ABBREVIATIONS = ["Mr", "Mrs", "Ms", "Mx", "Dr", "Prof", "St", "Sr", "Jr", "Mt", "Ft", "Gen", "Col", "Capt", "Lt", "Sgt", "Rev", "Hon", "Pres", "Gov", "Sen", "Rep", "vs", "etc", "approx", "dept", "est", "fig", "vol", "ed", "eds", "Inc", "Ltd", "Co", "Corp", "Ave", "Blvd", "Rd", "No", "Nos", "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "Mon", "Tue", "Tues", "Wed", "Thur", "Thurs", "Fri", "cf", "al", "ca", "viz", "a.m", "p.m", "e.g", "i.e", "Ph.D", "U.S", "U.K", "D.C", "B.A", "M.A"]
-_ABBREVIATION = re.compile(
-    rf"(?:\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})|(?<![\w'\u2019])[A-HJ-Z])\.$"
+_ABBREVIATIONS = re.split(
+    r"\s+",
+    """Mr Mrs Ms Mx Dr Prof St Sr Jr Mt Ft Gen Col Capt Lt Sgt Rev Hon Pres Gov Sen Rep vs etc approx dept est fig vol
+    ed eds Inc Ltd Co Corp Ave Blvd Rd No Nos Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thur
+    Thurs Fri cf al ca viz a.m p.m e.g i.e Ph.D U.S U.K D.C B.A M.A""",
 )
+_ABBREVIATION = re.compile(rf"(?:\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})|(?<![\w'\u2019])[A-HJ-Z])\.$")
 _LAST_LETTERS = frozenset(each[-2:] for each in _ABBREVIATIONS)
 _MONTH_OR_END = re.compile(r"(?:a\.m|p\.m|etc|Inc|Ltd|Co|U\.S|U\.K|Jr|Sr|No|al|Ph\.D|D\.C)\.$", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
