@@ -65,6 +65,7 @@ def test_personalens_as_published_keeps_every_rule_but_one_value_offered_twice(p
     assert [f.row_id for f in personalens.findings] == ["Rental Cars/Preferred Rental Company"]
     assert dict(personalens.rows) == {
         "preferences": 90, "tasks": 111, "users": 1500, "situations": 122_133, "published_files": 4522,
+        "task_turns": 0,
     }  # fmt: skip
 
 
