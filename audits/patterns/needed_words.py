@@ -194,16 +194,18 @@ def _frequency(words: Words | None) -> float:
     return sum(map(_of_word, words))
 
 
-@functools.lru_cache(maxsize=1 << 16)
 def _of_word(word: str) -> float:
     if not word:
         return math.inf
-    blanks = _FREQUENT[" "] ** (word.count(" "))
-    by_letters = [math.prod(_FREQUENT.get(sign, _RARE) for sign in piece) for piece in word.split(" ")]
-    as_words = (_COMMON_WORD if piece in _common_words() else 0 for piece in word.split(" "))
-    if not any(piece in _common_words() for piece in word.split(" ")):
-        return blanks * math.prod(by_letters)
-    return math.prod(map(max, by_letters, as_words))
+    pieces = word.split(" ")
+    among_others = 1.0 if not _common_words().isdisjoint(pieces) else _FREQUENT[" "] ** (len(pieces) - 1)
+    return among_others * math.prod(map(_of_piece_of_word, pieces))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _of_piece_of_word(piece: str) -> float:
+    by_letters = math.prod(_FREQUENT.get(sign, _RARE) for sign in piece)
+    return max(by_letters, _COMMON_WORD) if piece in _common_words() else by_letters
 
 
 @functools.cache
