@@ -65,12 +65,13 @@ misses = ["The vet came years later, in the story she read us.", "…"]
 - Patterns are for phrases that are wrong wherever they stand. For other ways of saying a thing add labelled cases to
   `tests/cases/audits` and fit the linear model again (`python -m perf.quality.sentence_model`).
 - One expression a line, in the language of Python's `re`. It sees text in lower case, with straight apostrophes and
-  single spaces, a sentence at a time. Sentences that the linear model rules out are passed over.
+  single spaces, a sentence at a time. What stands in a sentence that the linear model rules out does not count.
+- An expression that has to have a rare word costs nothing in a text without it; one that has none is tried everywhere.
 - `{gap}` is up to 80 characters of the sentence, `{few}` up to 30, `{clause}` up to 60 without a comma; other names in
   braces stand in the file's `[parts]`. `unless` is what excuses a match that it stands right before, `unless_after`
   right after.
 - `voice` (of the file, or of a pattern) says where a match counts: `narrator` outside quotation marks, `speech` inside,
-  or `any`. `words` are for codes that the linear model does not know: a text with none of them is passed over.
+  or `any`.
 - `hits`, which the pattern has to find, and `misses`, which no pattern of the file may find: most of them innocent
   sentences with the same words. Five of each in a file of your own.
 

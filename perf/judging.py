@@ -1,8 +1,8 @@
 """A judge of rated turns against a server (another process, 200 ms, 64 in flight): `evaluators judge` and its floor.
 
 ``floor`` is what bare sockets need for as many requests. Ours is the whole verb but for imports: reading of rows,
-prompts with memories, journal, pacing, reading of replies, score rows with their figures. What is judged are recorded
-replies of the frozen persturn@1.0.0, by the rubric with memory.
+prompts with memories, journal, pacing, reading of replies, score rows with their figures. What is judged are nearly all
+recorded replies of the frozen persturn@1.0.0, by the rubric with memory.
 
     python -m perf.judging
     python -m perf.judging --latency 0.1 --repeat 5
@@ -20,7 +20,7 @@ from typing import Any
 
 from perf import dispatch, harness
 
-TURNS, WIDTH, MOST = 3_200, 64, 1.1
+TURNS, WIDTH, MOST = 6_400, 64, 1.1
 _RUBRIC = Path(__file__).resolve().parents[1] / "evaluators/rubrics/persturn/memory_v2.toml"
 
 

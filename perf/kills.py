@@ -1,13 +1,16 @@
 """Kills -9 at random instants across builds or dialogues on a model: same bytes as undisturbed, nothing answered twice.
 
-One build (with ``--dialogues``: twelve simulated dialogues of eight exchanges) runs undisturbed against the
-rehearsal server, then further ones are killed and run again until they end, until there were enough kills. Compared
-are all files of the workspace but the journal's own. The server's count of answered requests has to be that of
-distinct requests, but for those that were in flight at a kill: the journal counts them as doubts.
+One build (with ``--dialogues``: twelve simulated dialogues of eight exchanges; with ``--sessions``: six dialogues of
+LikeBench, ten sessions each, as ``evaluators run`` holds them) runs undisturbed against the rehearsal server, then
+further ones are killed and run again until they end, until there were enough kills. Compared are all files of the
+workspace but the journal's own. The server's count of answered requests has to be that of distinct requests, but for
+those that were in flight at a kill: the journal counts them as doubts. Of LikeBench's rows all columns are compared
+but what the server charged: a request that was in flight at a kill has warmed its cache for the next one.
 
     python -m perf.kills
     python -m perf.kills --kills 5 --batch -- --char CHAR_04 --count 24
     python -m perf.kills --dialogues --wire chat
+    python -m perf.kills --sessions --kills 20
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from models.backends import BackendSettings, run
 from models.dialogue import Dialogue, Speaker, StopRule, dialogue
 from models.journal import read_only
@@ -38,7 +43,13 @@ from schemas.randomness import rng_for
 
 _BUILD = ["--char", "CHAR_04", "--count", "240"]
 _SERVER = ["--latency", "0.05", "--batch-seconds", "0.5", "--json", "--quiet"]
-_COMPOSERS = {False: "builders.rehearsal:memories", True: "models.rehearsal.speakers:react"}
+_COMPOSERS = {
+    "--dialogues": "models.rehearsal.speakers:react",
+    "--sessions": "models.rehearsal.speakers:talk",
+    "": "builders.rehearsal:memories",
+}
+_SESSIONS = ("evaluators", "run", "--release", "likebench@1.0.0", "--limit", "6")
+_MODELS = ("--model", "claude-haiku-4-5", "--user", "claude-sonnet-4-6")
 _DIALOGUES, _TURNS = 12, 8
 _MOST_IN_FLIGHT = 16  # the default of --concurrency
 
@@ -69,6 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument("--seed", type=int, default=7, metavar="N", help="seed of the instants (default: 7)")
     made.add_argument("--batch", action="store_true", help="through Message Batches")
     made.add_argument("--dialogues", action="store_true", help="dialogues instead of a build")
+    made.add_argument("--sessions", action="store_true", help="dialogues of LikeBench instead of a build")
     made.add_argument("--wire", choices=("messages", "chat"), default="messages", help="of dialogues")
     made.add_argument("--hold", metavar="DIR", help=argparse.SUPPRESS)
     made.add_argument("--json", action="store_true", help="print one JSON document")
@@ -81,6 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = [*(parsed.build or _BUILD), *(["--batch"] if parsed.batch else [])]
     if parsed.dialogues:
         words = ["--dialogues", "--wire", parsed.wire]
+    if parsed.sessions:
+        words = ["--sessions"]
     chance = rng_for(parsed.seed, "perf", "kills", "instants")
     undisturbed = _round(words, [])
     rounds: list[Round] = []
@@ -119,7 +133,7 @@ def _talk(number: int) -> Chain[Dialogue]:
 
 def _round(words: Sequence[str], instants: Sequence[float]) -> Round:
     folder = Path(tempfile.mkdtemp(prefix="kills-"))
-    serving = [*_SERVER, "--composer", _COMPOSERS["--dialogues" in words]]
+    serving = [*_SERVER, "--composer", _COMPOSERS[words[0] if words[0] in _COMPOSERS else ""]]
     server = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *serving], stdout=subprocess.PIPE)
     assert server.stdout
     lines = b""
@@ -163,6 +177,10 @@ def _build(folder: Path, address: str, words: Sequence[str]) -> subprocess.Popen
     ]
     if "--dialogues" in words:
         command = [sys.executable, "-m", "perf.kills", "--hold", str(folder)]
+    if "--sessions" in words:
+        journal = ["--journal", str(folder / "heart" / "journal.sqlite")]
+        command = [sys.executable, "-m", *_SESSIONS, *_MODELS, "--workspace", str(folder), "--quiet", *journal]
+        words = ()
     addresses = {"ANTHROPIC_BASE_URL": address, "OPENAI_BASE_URL": address}
     keys = {"ANTHROPIC_API_KEY": "rehearsal", "OPENAI_API_KEY": "rehearsal"}
     return subprocess.Popen([*command, *words], env={**os.environ, **addresses, **keys})
@@ -178,8 +196,19 @@ def _digest(folder: Path) -> str:
     whole: Any = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "journal.sqlite" not in path.name and path.name != ".lock":
-            whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+            whole.update(f"{path.relative_to(folder)}\n".encode() + _content(path))
     return str(whole.hexdigest())
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file; of rows of an evaluation, and of the header that digests them, without what was charged."""
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path).drop("cost", strict=False).write_ndjson().encode()
+    if path.name.startswith("said.") and path.suffix == ".json":
+        header = json.loads(path.read_bytes())
+        tables = {name: {**entry, "sha256": None} for name, entry in header["tables"].items()}
+        return json.dumps({**header, "tables": tables, "figures": {**header["figures"], "cost": None}}).encode()
+    return path.read_bytes()
 
 
 if __name__ == "__main__":

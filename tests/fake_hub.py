@@ -1,7 +1,8 @@
 """A dataset hub on loopback, as much of it as publishing needs: repositories, commits, large files, tags.
 
 It keeps every commit whole, checks what the real one would check (the parent commit, that large files
-arrived, that a tag is new) and can be told to fail at a step.
+arrived, that a tag is new) and can be told to fail at a step: "/commit/",
+or "/commit/ 409" for another status than 403.
 """
 
 import base64
@@ -101,10 +102,10 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(urlsplit(self.path).path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.hub.asked.append((method, path))
-        step = next((step for step in self.hub.failing if step in path), None)
+        step = next((step for step in self.hub.failing if step.partition(" ")[0] in path), None)
         if step is not None and method != "HEAD":
             self.hub.failing.remove(step)
-            self._send(403, {"error": f"told to fail at {step}"}, {})
+            self._send(int(step.partition(" ")[2] or 403), {"error": f"told to fail at {step}"}, {})
             return
         for pattern, answer in _ROUTES:
             found = re.fullmatch(pattern, f"{method} {path}")

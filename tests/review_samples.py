@@ -11,7 +11,7 @@ from schemas.workspace import Workspace
 from validators.review.__main__ import main
 
 PEOPLE = ("A1", "A2", "A3", "B1")
-AS_IS = {"suitable": "yes", "verdict": "as_is"}
+AS_IS = {"suitable": "yes", "verdict": "as_is", "trace_verdict": "as_is"}
 DECIDED = "SCN_SCHOOL_AGE_1"
 
 

@@ -102,7 +102,7 @@ def test_the_command_prints_one_document_and_returns_one_when_findings_remain(tm
     path = written(
         tmp_path / "mine.jsonl",
         SOUND,
-        changed(id="MEM_04_0002", content_full="Years later I knew why she had left. " + STORY),
+        changed(id="MEM_04_0002", content_full="Years later I knew. " + STORY),
     )
     assert main(arguments(path, "--only", "perspective", "--json")) == 1
     printed = json.loads(capsys.readouterr().out)

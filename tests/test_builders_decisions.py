@@ -12,6 +12,7 @@ from audits import audit
 from builders import decisions
 from builders.decisions import of_character
 from builders.offline.decisions import choose, decide
+from builders.offline.quotation import leading, noun_phrase, words
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.step import expand
@@ -21,7 +22,7 @@ from schemas.benchmarks import benchmark
 from validators.records import failures
 
 TITLE = r"(?<=Mr)\.|(?<=Mrs)\.|(?<=Ms)\.|(?<=Dr)\."
-TWO_SENTENCES = re.compile(rf"I ([^.!?]|{TITLE})+\. I ([^.!?]|{TITLE})+\.")
+TWO_SENTENCES = re.compile(rf"[A-Z]([^.!?]|{TITLE})+\. (?:I|What I have in mind) ([^.!?]|{TITLE})+\.")
 ID = re.compile(r"(MEM|SCN|CHAR|LED)_\w+")
 
 
@@ -76,10 +77,44 @@ def test_eleven_characters_give_eleven_decisions_in_every_scenario():
 def test_characters_often_share_the_course_and_all_courses_of_most_scenarios_are_taken():
     taken = []
     for blueprint in load_blueprints().values():
-        found = [choose(c, blueprint, memories(c["character_id"])) for c in load_characters()]
+        found = [choose(c, blueprint, memories(c["character_id"])[0]) for c in load_characters()]
         taken.append(len({tuple(course["choice"]) for course in found}))
     assert max(taken) <= 4
     assert sum(count > 1 for count in taken) >= 58
+
+
+def test_decisions_do_not_all_begin_alike_and_nobody_has_an_opening_of_its_own():
+    openings = Counter(" ".join(text.split()[:3]) for text in texts())
+    assert len(openings) > 8 and max(openings.values()) < 0.2 * len(texts())
+    for who in {who for by in decided().values() for who in by}:
+        own = Counter(" ".join(by[who]["final_decision"].split()[:3]) for by in decided().values())
+        assert max(own.values()) < 0.3 * len(decided())
+
+
+def test_reasoning_and_tone_vary_with_scene_and_memory():
+    rows = [row for by_character in decided().values() for row in by_character.values()]
+    assert len({row["core_reasoning"] for row in rows}) > 300
+    assert not [row for row in rows if row["emotional_tone"].endswith("from before.")]
+
+
+def test_a_decision_speaks_of_the_memory_that_leads():
+    name, blueprint = next(iter(load_blueprints().items()))
+    scenario, character = expand(name, blueprint), load_characters()[0]
+    for memory in memories("CHAR_01")[:20]:
+        said = decide(character, scenario, blueprint, (memory,), HEART)
+        assert noun_phrase(memory) in said["final_decision"]
+
+
+def test_in_one_chain_nobody_speaks_of_one_thing_twice_while_there_are_others():
+    scenes = [expand(name, blueprint) for name, blueprint in list(load_blueprints().items())[:4]]
+    situations = [decisions.Situation(scenario, memories("CHAR_01")) for scenario in scenes]
+    rows, failed = drive(of_character(load_characters()[0], situations, load_blueprints(), HEART, "offline"))
+    assert failed == []
+    spoken = leading([(each.scenario["id"], each.memories) for each in situations])
+    said = Counter(word for memory in spoken.values() for word in words(noun_phrase(memory)))
+    assert max(said.values()) == 1
+    for row in rows:
+        assert noun_phrase(spoken[row["scenario_id"]]) in row["final_decision"]
 
 
 def test_opposite_poles_decide_otherwise_more_often_than_not_where_their_trait_is_pressed():
@@ -87,7 +122,7 @@ def test_opposite_poles_decide_otherwise_more_often_than_not_where_their_trait_i
     differs = total = 0
     for blueprint in load_blueprints().values():
         trait = blueprint["pressures"][0]["trait"]
-        two = [choose(characters[f"{trait}-{pole}"], blueprint, ()) for pole in ("High", "Low")]
+        two = [choose(characters[f"{trait}-{pole}"], blueprint, None) for pole in ("High", "Low")]
         total += 1
         differs += two[0] is not two[1]
     assert total == 64 and differs > 32
@@ -104,7 +139,7 @@ def test_a_decision_follows_from_the_character_and_what_came_up():
 
 def situation():
     name, blueprint = next(iter(load_blueprints().items()))
-    return expand(name, blueprint), memories("CHAR_01")[:10]
+    return decisions.Situation(expand(name, blueprint), memories("CHAR_01")[:10])
 
 
 def test_rows_fit_their_schema_and_say_that_nobody_has_reviewed_them():
@@ -143,7 +178,7 @@ def test_a_decision_that_never_comes_right_is_a_failure_and_no_row():
 
 def test_the_prompt_holds_persona_and_memories_by_age_and_no_reference_reaction():
     _, _, (request, *_) = ask_by_hand([{}])
-    scenario, remembered = situation()
+    scenario, remembered = situation().scenario, situation().memories
     text = " ".join((*request.fixed, request.prompt))
     places = [text.index(memory["id"]) for memory in sorted(remembered, key=lambda m: (m["age"], m["id"]))]
     assert places == sorted(places)

@@ -119,7 +119,12 @@ def test_a_review_is_kept_by_the_next_run_and_questions_follow_the_gold(space, c
     for person in ("A1", "A2", "A3"):
         answer(
             folder / f"{person}.csv",
-            {"suitable": "yes", "verdict": "as_is" if person != "A3" else "unacceptable", "rationale": "flat"},
+            {
+                "suitable": "yes",
+                "verdict": "as_is" if person != "A3" else "unacceptable",
+                "trace_verdict": "as_is",
+                "rationale": "flat",
+            },
         )
     assert review(["import", *root, *(str(folder / f"{p}.csv") for p in ("A1", "A2", "A3"))]) == 0
     review(["export", *root])

@@ -165,3 +165,17 @@ def test_planted_rates_are_within_the_corrected_interval_in_nearly_all_replicati
         )
         inside += found["low"] <= asked["truth"].mean() <= found["high"]
     assert inside >= 54
+
+
+def test_dialogues_that_were_over_before_anybody_spoke_are_counted_and_judged_as_not_completed(tmp_path):
+    words = ("run", "--release", "personalens@1.0.0", "--model", "offline:attentive", "--user", "offline:abrupt")
+    assert evaluate(tmp_path, *words, "--limit", "4") == 0
+    (said,) = folder_of(tmp_path).glob("said*.json")
+    assert evaluate(tmp_path, "judge", str(said), "--judge", "offline:exact") == 0
+    (scores,) = folder_of(tmp_path).glob("scores*.json")
+    words = ["dialogues", str(said), "--release", "personalens@1.0.0", "--scores", str(scores)]
+    assert evaluate(tmp_path, *words) == 0
+    found = json.loads((folder_of(tmp_path) / "dialogues.json").read_text())["figures"]
+    assert found["runs"][0]["silent"] == 4
+    (completed,) = of(found["scores"], metric="task_completion")
+    assert (completed["kinds"]["all"]["value"], completed["kinds"]["all"]["items"]) == (0.0, 4)

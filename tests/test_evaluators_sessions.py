@@ -19,6 +19,10 @@ from evaluators.scoring.results import read_result
 from evaluators.scoring.score_rows import rows_beside
 from evaluators.scoring.series_figures import difference, series_figures, series_of
 from evaluators.scoring.trends import slopes, trend
+from models.journal import read_only
+from models.journal.accounts import spent
+from models.prices import read_prices
+from models.rehearsal.speakers import talk
 from schemas.records import term_ids
 
 MODEL = "claude-haiku-4-5"
@@ -250,3 +254,71 @@ def test_every_series_and_trend_of_a_run_is_finite(root):
         (one["mean"]["value"], *(dot["value"] for dot in one["curve"])) for one in found
     )
     assert all(math.isfinite(number) for number in numbers)
+
+
+def test_the_same_people_with_one_option_flipped_are_compared_by_pairs(root):
+    first = judged(root, "offline:static")
+    words = ("--model", "offline:static", "--flip", "formality.always_casual", "--quiet")
+    assert evaluators(root, "run", *words) == 0
+    second = folder(root) / "scores.flipped.json"
+    said = folder(root) / "said.offline-static.flip-formality-always_casual.json"
+    assert evaluators(root, "judge", said, "--judge", "offline:exact", "--quiet", "--out", second) == 0
+    assert evaluators(root, "report", first, second, "--out", root / "page.html", "--quiet") == 0
+    assert "offline:static: formality.always_casual against as they are" in (root / "page.html").read_text()
+    told = [read_result(path)["figures"]["judged"] for path in (first, second)]
+    means = [{one["metric"]: one["mean"]["value"] for one in each} for each in told]
+    # A neutral assistant is one step from whoever is casual, in every turn.
+    assert means[1]["formality_matching"] == 3.0 and means[0]["formality_matching"] != 3.0
+
+
+def test_an_unknown_option_to_flip_is_one_line(root, capsys):
+    assert evaluators(root, "run", "--model", "offline:static", "--flip", "formality.casual") == 2
+    assert capsys.readouterr().err.startswith("error: unknown option of style 'formality.casual'")
+
+
+def test_the_forecast_of_a_run_is_within_a_tenth_of_what_the_journal_says(root, rehearse, capsys):
+    words = ("run", "--model", MODEL, "--user", "claude-sonnet-4-6", "--limit", "2")
+    assert evaluators(root, *words, "--dry-run", "--json") == 0
+    forecast = json.loads(capsys.readouterr().out)["cost"]
+    evaluators(root, "run", "--model", "offline:forgetful", "--limit", "2", "--quiet")
+    said = said_rows(root, "offline-forgetful.limit2", "turns")
+    words_of = said.with_columns(n=pl.col("text").str.len_bytes()).group_by("speaker").agg(pl.col("n").mean())
+    usual = {name: " ".join(["word"] * int(length / 5)) for name, length in words_of.rows()}
+
+    def answer(body):
+        text = json.dumps(body)
+        if "The conversations are over" in text:
+            return json.dumps({"memories": [{"memory": f"The user said: {n}.", "type": "explicit"} for n in "abc"]})
+        if "lists what it learned" in text:
+            return json.dumps({"marks": [{"number": number, "correct": True} for number in (1, 2, 3)]})
+        return usual["user" if "writes to an AI assistant" in text else "assistant"]
+
+    rehearse(compose=answer)
+    assert evaluators(root, *words, "--json") == 0
+    capsys.readouterr()
+    with read_only(root / "evaluations/journal.sqlite") as read:
+        paid = spent(read, read_prices())
+    assert paid == pytest.approx(forecast, rel=0.1)
+
+
+@pytest.mark.parametrize("held", [0, 7])
+def test_people_whose_assistant_declines_are_counted_kept_and_in_no_curve(root, rehearse, held):
+    def answer(body):
+        text = json.dumps(body)
+        if "talks with the same person" not in text or "The conversations are over" in text:
+            return talk(body)
+        own = sum(message["role"] == "assistant" for message in body["messages"])
+        return "" if own >= held else "I see."
+
+    rehearse(compose=answer)
+    assert evaluators(root, "run", "--model", MODEL, "--limit", "2", "--quiet") == 1
+    said = folder(root) / f"said.{MODEL}.limit2.json"
+    turns = said_rows(root, f"{MODEL}.limit2", "turns")
+    assert turns.filter(pl.col("state") == "refused")["speaker"].to_list() == ["assistant"] * 2
+    out = root / "scores.json"
+    rubric = "evaluators/rubrics/likebench/likability.toml"
+    assert evaluators(root, "judge", said, "--judge", "offline:constant", "--rubric", rubric, "--out", out) == 1
+    (found,) = read_result(out)["figures"]["series"]
+    assert found["people"] == 0 and found["mean"] is None and len(found["left_out"]) == 2
+    assert evaluators(root, "report", out, "--out", root / "page.html", "--quiet") == 0
+    assert read_result(out)["figures"]["judged"][0]["states"]["refused"] == 2

@@ -26,11 +26,23 @@ def words(name, value):
     return {"from_name": name, "to_name": "text", "type": "textarea", "value": {"text": [value]}}
 
 
+AS_IS = [choice("suitable", "yes"), choice("verdict", "as_is"), choice("trace_verdict", "as_is")]
+
+
 def test_an_export_of_label_studio_says_the_same_as_a_sheet(play, tmp_path):
     play.export()
     tasks = orjson.loads((play.folder / "A1.tasks.json").read_bytes())
     done = [
-        annotated(task, 7, [choice("suitable", "yes"), choice("verdict", "as_is"), words("edit", task["data"]["text"])])
+        annotated(
+            task,
+            7,
+            [
+                choice("suitable", "yes"),
+                choice("verdict", "as_is"),
+                choice("trace_verdict", "as_is"),
+                words("edit", task["data"]["text"]),
+            ],
+        )
         for task in tasks
     ]
     done[0] = annotated(
@@ -49,7 +61,7 @@ def test_an_export_of_label_studio_says_the_same_as_a_sheet(play, tmp_path):
 def test_two_annotations_of_one_task_that_differ_are_a_contradiction(play, tmp_path):
     play.export()
     (task, *_) = orjson.loads((play.folder / "A1.tasks.json").read_bytes())
-    one = annotated(task, 7, [choice("suitable", "yes"), choice("verdict", "as_is")])
+    one = annotated(task, 7, AS_IS)
     one["annotations"] += annotated(task, 8, [choice("suitable", "no"), choice("reason", "age")])["annotations"]
     path = tmp_path / "export.json"
     path.write_bytes(orjson.dumps([one]))
@@ -89,7 +101,7 @@ def test_a_whole_review_through_a_label_studio_server_makes_gold(play):
             def judged(text, person=person):
                 refused = text == disputed and person == "A2"
                 verdict = [choice("verdict", "unacceptable"), words("rationale", "Not like this.")]
-                return [choice("suitable", "yes"), *(verdict if refused else [choice("verdict", "as_is")])]
+                return [AS_IS[0], AS_IS[2], *verdict] if refused else AS_IS
 
             path = through(server, play, person, "labelling", judged)
             assert len(read_export(path)) == 4

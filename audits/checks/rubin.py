@@ -120,7 +120,7 @@ def signs(criterion: Criterion, passage: Passage) -> int:
     """How many signs of a dimension a text shows, counted up to the number needed.
 
     A sentence by itself may show one to the model. In running text, where among many sentences one always reads a
-    little like a sign, only patterns count. Where one sign is enough, it is looked for in the likeliest sentences first.
+    little like a sign, only patterns count; where one sign is enough, the likeliest sentences are read first.
     """
     needed, least = criterion.at_least or 1, int(criterion.from_share * len(passage.text))
     if not passage.running:

@@ -67,7 +67,7 @@ class Person:
         mine = {value for values in self.own.values() for value in values}
         for value, span in self.menu.values(text):
             # "a double room" is no other taste where the user has "a double room with a view".
-            if not any(value in one or one in value for one in mine):
+            if not any(_within(value, one) or _within(one, value) for one in mine):
                 yield value, span
 
     def told(self, value: str) -> str:
@@ -77,6 +77,11 @@ class Person:
             for place in sorted(self.menu.places[value])
         ]
         return " and ".join(parts)
+
+
+def _within(value: str, other: str) -> bool:
+    """Whether a value is another or stands in it as whole words."""
+    return f" {value} " in f" {other} "
 
 
 class Profiles:

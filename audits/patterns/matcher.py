@@ -54,7 +54,7 @@ class Finder:
         self._everywhere: dict[Criterion, list[tuple[Pattern, Expression]]] = {criterion: [] for criterion in several}
         self._by_word: dict[Criterion, dict[int, list[tuple[Pattern, Expression]]]] = {c: {} for c in several}
         numbers: dict[str, int] = {}
-        for criterion, pattern in ((criterion, pattern) for criterion in several for pattern in criterion.patterns):
+        for criterion, pattern in ((each, pattern) for each in several for pattern in each.patterns):
             for expression in pattern.expressions:
                 for word in expression.words or ():
                     number = numbers.setdefault(word, len(numbers))
@@ -71,15 +71,13 @@ class Finder:
         hits = _by_window(self._hits(passage)[criterion], windows)
         everywhere, by_word = self._everywhere[criterion], self._by_word[criterion]
         for place in range(len(windows)) if order is None else order:
-            window = windows[place]
-            tried = [(window, each) for each in everywhere]
-            if window[1] - window[0] <= 2 * OVERLAP:
-                worth = dict.fromkeys(each for word, _, _ in hits[place] for each in by_word[word])
-                tried += [(window, each) for each in worth]
-            else:
-                tried += [(_near(hit, window), each) for hit in hits[place] for each in by_word[hit[0]]]
-            for where, (pattern, expression) in tried:
-                yield from _found(pattern, expression, passage, where)
+            tried: dict[tuple[Pattern, Expression], list[Hit]] = {each: [] for each in everywhere}
+            for hit in hits[place]:
+                for each in by_word[hit[0]]:
+                    tried.setdefault(each, []).append(hit)
+            for (pattern, expression), near in tried.items():
+                for window in _narrowed(windows[place], near):
+                    yield from _found(pattern, expression, passage, window)
 
     def may_find(self, criterion: Criterion, passage: Passage) -> bool:
         """Whether anything of a criterion may stand in a text."""
@@ -120,7 +118,8 @@ def first_spans(criterion: Criterion, passage: Passage, least: int, likeliest: b
 
     With ``likeliest`` sentences that the model takes for such come first, where it was asked already.
     """
-    windows = [window for window in passage.windows if passage.stretches[window[2]][1] > least]
+    stretches = passage.stretches
+    windows = [window for window in passage.windows if stretches[window[2]][1] > least] if least else passage.windows
     order = None
     if likeliest and passage.is_weighed:
         scores = passage.scores_of(criterion.code)
@@ -163,9 +162,12 @@ def _by_window(hits: Sequence[Hit], windows: Sequence[Window]) -> list[list[Hit]
     return inside
 
 
-def _near(hit: Hit, window: Window) -> Window:
-    """What is so near a word of a long window that a match may reach it: none is longer than what windows share."""
-    return max(window[0], hit[1] - OVERLAP), min(window[1], hit[2] + OVERLAP), window[2]
+def _narrowed(window: Window, near: Sequence[Hit]) -> Sequence[Window]:
+    """Of a long window with few words what is so near one that a match of up to ``OVERLAP`` reaches it."""
+    low, high, sentence = window
+    if high - low <= 2 * OVERLAP * max(len(near), 1) or not near:
+        return (window,)
+    return [(max(low, start - OVERLAP), min(high, end + OVERLAP), sentence) for _, start, end in near]
 
 
 def _pointed_at(found: re.Match[str]) -> Span:

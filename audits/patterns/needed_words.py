@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os.path
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -23,13 +22,15 @@ Words = frozenset[str]
 _PIECE = re.compile(
     r"(?P<part>\{[a-z_]+\})|(?P<times>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])"
     r"|(?P<assertion>\(\?<?[=!])|(?P<group>\((?:\?(?::|>|P<\w+>)|(?!\?)))|(?P<end>\))|(?P<either>\|)"
-    r"|(?P<run>[a-z ',-]+(?![*+?]|\{[\d,]))|(?P<nowhere>\\[bBAZ]|[\^$])|(?P<any>\.|\\[dDsSwW])|(?P<sign>\\u[0-9a-f]{4}|\\[^a-zA-Z0-9]|\\n|[^\\()\[{])",
+    r"|(?P<run>[a-z ',-]+(?![*+?]|\{[\d,]))|(?P<nowhere>\\[bBAZ]|[\^$])|(?P<any>\.|\\[dDsSwW])"
+    r"|(?P<sign>\\u[0-9a-f]{4}|\\[^a-zA-Z0-9]|\\n|[^\\()\[{])",
     re.DOTALL,
 )
 _MOST, _LARGEST_SET = 64, 4
 """Strings that a stretch of an expression, and signs that a set is spelled out into."""
 
-_FREQUENT = {" ": 0.18, "e": 0.1, "\n": 0.01, ",": 0.015, ".": 0.015, **dict.fromkeys("taoinshr", 0.06), **dict.fromkeys("dlucmwfgypb", 0.02)}
+_FREQUENT = {" ": 0.18, "e": 0.1, ",": 0.015, ".": 0.015, "\n": 0.01}
+_FREQUENT |= {**dict.fromkeys("taoinshr", 0.06), **dict.fromkeys("dlucmwfgypb", 0.02)}
 _RARE = 0.005
 _COMMON_WORD = 0.005
 
@@ -48,7 +49,7 @@ class _Needs(NamedTuple):
 _NOTHING, _ANYTHING = _Needs(frozenset([""])), _Needs(None)
 
 
-class _NotUnderstood(Exception):
+class _NotUnderstoodError(Exception):
     """Something else than what this module reads."""
 
 
@@ -73,7 +74,7 @@ def needed_words(line: str, parts: Parts) -> Words | None:
     """
     try:
         found = _rarest([_of_line(line, parts).known])
-    except (_NotUnderstood, LookupError):
+    except (_NotUnderstoodError, LookupError):
         return None
     return found if math.isfinite(_frequency(found)) else None
 
@@ -82,7 +83,7 @@ def _of_line(line: str, parts: Parts) -> _Needs:
     pieces = _pieces(line)
     found, closed_by = _either(pieces, parts)
     if closed_by is not None:
-        raise _NotUnderstood
+        raise _NotUnderstoodError
     return found
 
 
@@ -91,7 +92,7 @@ def _pieces(line: str) -> Iterator[tuple[str, str]]:
     while place < len(line):
         found = _PIECE.match(line, place)
         if found is None or found.lastgroup is None:
-            raise _NotUnderstood
+            raise _NotUnderstoodError
         yield found.lastgroup, found[0]
         place = found.end()
 
@@ -117,7 +118,7 @@ def _of_piece(kind: str, piece: str, pieces: Iterator[tuple[str, str]], parts: P
     if kind in ("group", "assertion"):
         inside, closed_by = _either(pieces, parts)
         if closed_by is None:
-            raise _NotUnderstood
+            raise _NotUnderstoodError
         return inside if kind == "group" else _NOTHING
     if kind == "part":
         return parts.needs(piece[1:-1])
@@ -167,7 +168,9 @@ def _in_a_row(several: Iterable[_Needs]) -> _Needs:
 
 
 def _shared_end(words: Words) -> str:
-    return os.path.commonprefix([word[::-1] for word in words])[::-1]
+    """The longest end that all have."""
+    shortest = min(words, key=len)
+    return next(end for start in range(len(shortest) + 1) if all(w.endswith(end := shortest[start:]) for w in words))
 
 
 def _union(branches: list[_Needs]) -> _Needs:

@@ -42,7 +42,8 @@ def own_phrases(asked: Sequence[Question]) -> Iterator[Finding]:
                 "shortcut.phrase",
                 person,
                 f"{len(over)} phrases of {WORDS} words stand in more than {cap} right options of "
-                f"{len(questions)}, first of all “{' '.join(worst)}”: in {right[worst]} right and {wrong[worst]} of {options} wrong options",
+                f"{len(questions)}, first of all “{' '.join(worst)}”: in {right[worst]} right "
+                f"and {wrong[worst]} of {options} wrong options",
             )
 
 

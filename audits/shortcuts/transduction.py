@@ -16,7 +16,7 @@ HEART-BENCH 3.4; the command is ``python -m audits.shortcuts``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,13 +51,42 @@ class Sheet:
     person: Places
     scenario: Places
 
-    def held_out(self) -> Iterator[tuple[Places, Places]]:
-        """By person and scenario: the rows of its questions, and those of the person's other scenarios."""
+    def parts(self) -> list[Part]:
+        """The rows by person and scenario."""
+        found = []
         for person in np.unique(self.person):
             own = self.person == person
             for scenario in np.unique(self.scenario[own]):
                 here = self.scenario == scenario
-                yield np.flatnonzero(own & here), np.flatnonzero(own & ~here)
+                rows = np.flatnonzero(own & here)
+                weights = self.weights[rows]
+                columns = np.unique(weights.indices).astype(np.int64)
+                dense = weights[:, columns].toarray()
+                found.append(Part(int(person), rows, np.flatnonzero(own & ~here), columns, dense, dense > 0))
+        return found
+
+    def totals(self, shares: Numbers) -> dict[int, Numbers]:
+        """How often each n-gram stands in a person's options, an option counted by its share."""
+        return {
+            int(person): self.present[self.person == person].T @ shares[self.person == person]
+            for person in np.unique(self.person)
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one person's questions about one scenario, with the n-grams in them, and the person's other rows."""
+
+    person: int
+    rows: Places
+    others: Places
+    columns: Places
+    weights: Numbers
+    present: npt.NDArray[np.bool_]
+
+    def without(self, totals: Mapping[int, Numbers], shares: Numbers) -> Numbers:
+        """How often these n-grams stand in the person's other options."""
+        return np.maximum(totals[self.person][self.columns] - shares[self.rows] @ self.present, 0.0)
 
 
 def by_character(asked: Sequence[Question]) -> dict[str, list[float]]:
@@ -79,12 +108,13 @@ def by_cluster(asked: Sequence[Question]) -> dict[str, list[float]]:
 
 def _answers(asked: Sequence[Question], sheet: Sheet) -> dict[str, list[float]]:
     right = np.array([float(place == one.answer) for one in asked for place in range(len(one.texts))])
-    overlap = _overlap(sheet)
+    parts = sheet.parts()
+    overlap = _overlap(sheet, parts)
     tried = {
         "overlap": overlap,
-        "repeated": _repeated(sheet, overlap),
-        "keyed": _separated(sheet, right),
-        "ridge": _ridge(sheet, right),
+        "repeated": _repeated(sheet, parts, overlap),
+        "keyed": _separated(sheet, parts, right),
+        "ridge": _ridge(sheet, parts, right),
     }
     alone = {name: _hits(sheet, right, scores) for name, scores in tried.items()}
     texts = [text for one in asked for text in one.texts]
@@ -114,20 +144,21 @@ def _sheet(asked: Sequence[Question]) -> Sheet | None:
     return Sheet(rows, present, owner, person[owner], scenario[owner])
 
 
-def _overlap(sheet: Sheet) -> Numbers:
+def _overlap(sheet: Sheet, parts: Sequence[Part]) -> Numbers:
     """Log-odds of the n-grams that are commoner in the person's other questions than in everybody else's."""
-    scores, total = np.zeros(len(sheet.question)), sheet.present.sum(axis=0).A1
-    for here, own in sheet.held_out():
-        near = sheet.present[own].sum(axis=0).A1
-        far = total - near - sheet.present[here].sum(axis=0).A1
-        odds = _odds(near, len(own), far, len(scores) - len(own) - len(here))
-        scores[here] = sheet.weights[here] @ np.maximum(odds, 0)
+    scores, once = np.zeros(len(sheet.question)), np.ones(len(sheet.question))
+    everybody, totals = sheet.present.T @ once, sheet.totals(once)
+    for part in parts:
+        near = part.without(totals, once)
+        far = everybody[part.columns] - totals[part.person][part.columns]
+        odds = _odds(near, len(part.others), far, len(once) - len(part.others) - len(part.rows))
+        scores[part.rows] = part.weights @ np.maximum(odds, 0)
     return scores
 
 
-def _repeated(sheet: Sheet, scores: Numbers) -> Numbers:
+def _repeated(sheet: Sheet, parts: Sequence[Part], scores: Numbers) -> Numbers:
     for _ in range(_ROUNDS):
-        scores = _separated(sheet, _shares(sheet, scores))
+        scores = _separated(sheet, parts, _shares(sheet, scores))
     return scores
 
 
@@ -139,14 +170,14 @@ def _shares(sheet: Sheet, scores: Numbers) -> Numbers:
     return np.asarray(odds / np.bincount(sheet.question, odds)[sheet.question])
 
 
-def _separated(sheet: Sheet, shares: Numbers) -> Numbers:
+def _separated(sheet: Sheet, parts: Sequence[Part], shares: Numbers) -> Numbers:
     """Log-odds of an option's n-grams in the right against the wrong options of the person's other questions."""
-    scores = np.zeros(len(shares))
-    for here, own in sheet.held_out():
-        right = sheet.present[own].T @ shares[own]
-        wrong = sheet.present[own].T @ (1 - shares[own])
-        odds = _odds(right, shares[own].sum(), wrong, (1 - shares[own]).sum())
-        scores[here] = sheet.weights[here] @ odds
+    scores, wrongs = np.zeros(len(shares)), 1 - shares
+    right, wrong = sheet.totals(shares), sheet.totals(wrongs)
+    for part in parts:
+        near, far = part.without(right, shares), part.without(wrong, wrongs)
+        odds = _odds(near, shares[part.others].sum(), far, wrongs[part.others].sum())
+        scores[part.rows] = part.weights @ odds
     return scores
 
 
@@ -157,13 +188,13 @@ def _odds(near: Numbers, options: float, far: Numbers, other_options: float) -> 
     return np.asarray(np.log(own / others))
 
 
-def _ridge(sheet: Sheet, right: Numbers) -> Numbers:
+def _ridge(sheet: Sheet, parts: Sequence[Part], right: Numbers) -> Numbers:
     """A ridge regression of right against wrong options of the person's other questions."""
     scores, target = np.zeros(len(right)), right - right.mean()
     kernel = np.asarray((sheet.weights @ sheet.weights.T).todense())
-    for here, own in sheet.held_out():
-        within = kernel[np.ix_(own, own)] + _PENALTY * np.eye(len(own))
-        scores[here] = kernel[np.ix_(here, own)] @ np.linalg.solve(within, target[own])
+    for part in parts:
+        within = kernel[np.ix_(part.others, part.others)] + _PENALTY * np.eye(len(part.others))
+        scores[part.rows] = kernel[np.ix_(part.rows, part.others)] @ np.linalg.solve(within, target[part.others])
     return scores
 
 

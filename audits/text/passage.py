@@ -129,10 +129,11 @@ def weigh(passages: Sequence[Passage]) -> None:
     scores = known.scores(texts)
     firsts = np.cumsum([0, *texts.counts])
     running = np.repeat(np.array([each.running for each in passages], dtype=bool), texts.counts)
-    thresholds = [np.array([getattr(each, name) for each in known.settings.values()]) for name in ("threshold", "running")]
+    settings = known.settings.values()
+    alone, among = np.array([each.threshold for each in settings]), np.array([each.running for each in settings])
     likely: list[dict[str, list[int]]] = [{} for _ in passages]
     owners = np.repeat(np.arange(len(passages)), texts.counts)
-    for sentence, column in np.argwhere(scores >= np.where(running[:, None], *reversed(thresholds))).tolist():
+    for sentence, column in np.argwhere(scores >= np.where(running[:, None], among, alone)).tolist():
         owner = owners[sentence]
         likely[owner].setdefault(known.codes[column], []).append(int(sentence - firsts[owner]))
     for number, passage in enumerate(passages):

@@ -34,9 +34,9 @@ Numbers = npt.NDArray[np.int64]
 
 _MARKS = frozenset("\"'\u201c\u201d\u2018\u2019\u00ab\u00bb")
 _ENDS = frozenset((".", "!", "?", ":", "\n", MARK))
-# Blanks are taken along, and words of plain letters tried first: this is most of the time that reading takes.
+# A blank is taken along, and words of plain letters tried first: this is most of the time that reading takes.
 _TOKEN = re.compile(
-    r" *+([A-Za-z]++(?!['\u2019\u0080-\U0010ffff])|[,.?!:;\n*\u2013\u2014-]|[^\W\d_]++(?:['\u2019][^\W\d_]++)*+|\d+"
+    r" ?+([A-Za-z]++(?!['\u2019\u0080-\U0010ffff])|[,.?!:;\n*\u2013\u2014-]|[^\W\d_]++(?:['\u2019][^\W\d_]++)*+|\d+"
     r"|[\"\u201c\u201d\u00ab\u00bb]|(?<!\w)['\u2018\u2019](?=\w)|['\u2019](?!\w))"
 )
 _GENITIVE = re.compile(r"['\u2019]s$")
@@ -136,7 +136,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text cut into words, and which of them are of which sentence and in quotations: first ones, and those behind."""
+    """A text cut into words, and which of them are of which sentence and in quotations, as half-open ranges."""
 
     words: Sequence[str]
     sentences: Sequence[Span]
@@ -158,12 +158,19 @@ def cut(text: str, quoted: Sequence[Span] | None = None, told: Sequence[Span] | 
         if end - start > 1 or text[start] != " ":
             words += _TOKEN.findall(text, start, end)
     before[len(text)] = len(words)
-    stretches, inside = [], []
+    stretches: list[Span] = []
+    inside: list[Span] = []
     for span in told:
-        for low, high in _parts(before[span[0]], before[span[1]]):
-            inside.append((low, high))
-            whole = high - low == before[span[1]] - before[span[0]]
-            stretches.append(span if whole else _stretch(text, span, quoted, low - before[span[0]], high - low))
+        first, last = before[span[0]], before[span[1]]
+        if 0 < last - first <= MOST_TOKENS:
+            stretches.append(span)
+            inside.append((first, last))
+        elif last > first:
+            places = word_places(text, span, quoted)
+            for low in range(0, last - first, MOST_TOKENS):
+                high = min(low + MOST_TOKENS, last - first)
+                stretches.append((places[low][0], places[high - 1][1]))
+                inside.append((first + low, first + high))
     return Cut(words, stretches, inside, [(before[start], before[end]) for start, end in quoted])
 
 
@@ -171,15 +178,6 @@ def _pieces(text: str, span: Span, edges: Sequence[Span]) -> Iterator[Span]:
     """A stretch of a text without edges inside, one after another."""
     places = {place for edge in edges for place in edge if span[0] <= place <= span[1]}
     return itertools.pairwise(sorted(places | {*span}))
-
-
-def _parts(first: int, last: int) -> Iterator[Span]:
-    return ((low, min(low + MOST_TOKENS, last)) for low in range(first, last, MOST_TOKENS))
-
-
-def _stretch(text: str, span: Span, quoted: Sequence[Span], skipped: int, count: int) -> Span:
-    places = word_places(text, span, quoted)[skipped : skipped + count]
-    return places[0][0], places[-1][1]
 
 
 def word_places(text: str, span: Span, quoted: Sequence[Span]) -> list[Span]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.ids import memory_id
-from builders.memories.quotas import quotas, tier_table
+from builders.memories.quotas import staged_quotas, tier_table
 from builders.memories.stages import memory_stage
 from builders.pipeline.streams import Streams
 from schemas.errors import RequestError, unknown
@@ -92,7 +92,8 @@ def plan(
             fix="Raise --count, or remove memories from its file",
         )
     rng = streams.rng("plan", who)
-    ages = [age for age, count in quotas(deficit, weights()).items() for _ in range(count)]
+    stages = [range(term["from_age"], term["to_age"] + 1) for term in vocabulary("memory_stages")]
+    ages = [age for age, count in staged_quotas(deficit, weights(), stages).items() for _ in range(count)]
     tiers = _tiers(ages, rng)
     domains = _even_within(term_ids("scenario_domains"), tiers, rng)
     patterns = _patterns(tiers, rng)

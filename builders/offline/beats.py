@@ -15,9 +15,7 @@ from builders.offline.grammar import parse, render
 from builders.offline.scenes import Frame
 
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
-
-# How often two clauses are joined by "and" rather than a semicolon, past childhood.
-_JOINED = 0.55
+_BRIGHT = ("sun", "heat")
 
 
 def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
@@ -30,8 +28,6 @@ def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
         head, _, form = name.partition(".")
         if head in frame.members:
             return mark(head, form) if not form or form in PRONOUNS else frame.members[head].form(form)
-        if name == "joint":
-            return ", and" if frame.language == "child" or rng.random() < _JOINED else ";"
         said = frame.handles.get(name)
         if said is None and frame.moment.words(name) is not None:
             return time(name)
@@ -68,12 +64,19 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     if beat == "ambience":
         return _ambience(frame.scene.setting, frame)
     if beat == "weather":
+        if frame.moment.dark:
+            return ()
         side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
         return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
-    if beat in {"before", "linger", "chat", "talk"}:
+    if beat in {"before", "linger", "chat", "talk", "tempted"}:
         return pieces("days", beat, frame.language)
     if beat == "evening":
-        return pieces("days", "morning" if frame.moment.part in {"evening", "night"} else "evening", frame.language)
+        late = frame.moment.part in {"evening", "night"}
+        return _home(frame, "evening") or pieces("days", "morning" if late else "evening", frame.language)
+    if beat == "household":
+        return _home(frame, "before")
+    if beat == "ailment":
+        return pieces("home", "ailment", frame.members["ailment"].role) if "ailment" in frame.members else ()
     if beat == "portrait":
         return pieces("portraits", frame.language) if frame.members["other"].detail else ()
     if beat == "aside":
@@ -85,9 +88,17 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
 
 
 def _ambience(setting: str, frame: Frame) -> Sequence[str]:
-    if frame.language == "child":
-        return pieces("settings", setting, "child")
-    return (*pieces("settings", setting, "any"), *pieces("settings", setting, frame.moment.part))
+    kind = "child" if frame.language == "child" else "any"
+    bright = frame.weather in _BRIGHT and not frame.moment.dark
+    day = "child_day" if frame.language == "child" else "day"
+    return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
+
+
+def _home(frame: Frame, when: str) -> Sequence[str]:
+    """Lines about those at home whom the frame has room for: before the scene, or (``evening``) after one by day."""
+    if frame.household is None or frame.household.when != when:
+        return ()
+    return pieces("home", *frame.household.path, when)
 
 
 def _body(frame: Frame) -> Sequence[str]:

@@ -120,11 +120,32 @@ class Cast:
             for name in query.split("|")
         )
 
+    def has(self, rule: Mapping[str, Any]) -> bool:
+        """Whether a fact of one of the rule's kinds says one of its words in its role or detail."""
+        return any(
+            fact["kind"] in rule["kinds"] and any(word in f"{fact['role']} {fact['detail']}" for word in rule["words"])
+            for fact in self._facts
+        )
+
     def place(self, words: Collection[str], uses: Uses, rng: random.Random) -> Member | None:
         """A place of the ledger whose role is among ``words``, or None."""
         answers = [fact for fact in self._facts if fact["kind"] == "place" and fact["role"] in words]
         ranked = uses.ranked([fact["fact_id"] for fact in answers], rng)
         return self.known(answers[ranked[0]]) if answers else None
+
+    def free(self, kind: str, taken: Collection[str | None], rng: random.Random) -> Row | None:
+        """A fact of a kind that is none of ``taken``, by chance; or None."""
+        answers = [fact for fact in self._facts if fact["kind"] == kind and fact["fact_id"] not in taken]
+        return rng.choice(answers) if answers else None
+
+    def years(self, fact: Row) -> int:
+        """How many years a fact has held: the age of a child."""
+        return int(self._age - fact["from_age"])
+
+    @property
+    def grown(self) -> bool:
+        """Whether it is not a child who speaks."""
+        return self._language != "child"
 
     def one(self, kind: str) -> Row | None:
         """The fact of a kind that began last (the present home, school or job), or None."""

@@ -30,8 +30,8 @@ _SHARE, _MOST = 0.2, 0.06
 
 # Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), and as long as it
 # lacks one of Rubin's dimensions (appendix B.3).
-_TELLINGS, _LIKE = 3, 0.64
-_WHOLE_TELLINGS = 6
+_TELLINGS, _LIKE = 2, 0.5
+_WHOLE_TELLINGS = 3
 
 
 class Chronicle:
@@ -89,9 +89,10 @@ class Chronicle:
             room = _MOST * wanted
             length = wanted + min(room, max(-room, _SHARE * self._owed))
             told = Draft(frame, self._uses, rng, place, skip).write(length)
-            lacking, like = _lacking(told.text), self._likeness.nearest(frame.keys, told.text)
+            like = self._likeness.nearest(frame.keys, told.text)
+            lacking = _lacking(told.text) if like < _LIKE or skip + 1 >= _TELLINGS else 1
             yield (lacking, like), told
-            if not lacking and (like < _LIKE or skip + 1 >= _TELLINGS):
+            if not lacking:
                 return
 
     def _count(self, told: Narrative, place: int) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import render, straight, tidy
-from builders.offline.lines import OFTEN, Sentence
+from builders.offline.lines import OFTEN, Sentence, joined, opened
 from builders.offline.scenes import Frame
 from builders.offline.story import Outline, Piece
 from builders.offline.uses import Uses
@@ -27,6 +27,8 @@ SHORTEST, LONGEST = 2040, 4380
 # What a choice and the slot behind it make together now and then.
 _DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all"))
 _CUT = "\x1f"
+# What a narrator may begin a statement with.
+_OPENERS = ("And", "So", "Then", "Well,", "Look,", "Oh,")
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
@@ -56,6 +58,7 @@ class _Part:
     text: str
     tellings: int = 1
     start: int = 0
+    joins: bool = False
 
     @property
     def order(self) -> tuple[tuple[int, int, int], int]:
@@ -167,9 +170,14 @@ class Draft:
     def _paragraphed(self) -> list[str]:
         before = self._parts[0].piece.order[0]
         made: list[str] = []
-        for part in self._parts:
+        for last, part in zip([None, *self._parts], self._parts, strict=False):
             gap = " " if part.piece.order[0] == before else "\n\n"
-            made.append(gap + part.text if made else part.text)
+            both = joined(last.text, part.text) if last is not None and part.joins and gap == " " else None
+            if both is None:
+                made.append(gap + part.text if made else part.text)
+            else:
+                made[-1] = made[-1].removesuffix(last.text) + both[0]  # type: ignore[union-attr]
+                made.append(" " + both[1])
             before = part.piece.order[0]
         return made
 
@@ -207,17 +215,40 @@ class Draft:
         return self._parts[bisect_right([part.start for part in self._parts], start) - 1]
 
     def _replace_overused(self, part: _Part, anew: bool) -> None:
-        """Tell a worn part in other words, or ``anew``: by another line; or leave it out."""
+        """Tell a worn part in other words, join it to its neighbour, open it with "And", or tell another line.
+
+        What may be left out is left out; what may not stays as it is when none of these helps, because a line with
+        a hole in it is worse than a sentence told once too often.
+        """
         if anew and part.varied:
             part.text = self._words(part.sentence)
             part.tellings += 1
         elif part.piece.rank is not None and part.piece in self._chosen:
             self._remove(part.piece)
+        elif self._join(part):
+            return
+        elif (begun := self._opened(part)) is not None:
+            part.text = begun
         elif anew and part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
             self._renewed.add(part.piece.beat)
             self._replace(part.piece, instead)
-        elif part in self._parts:
-            self._parts.remove(part)
+
+    def _opened(self, part: _Part) -> str | None:
+        """The sentence with a word before it that narrators begin with; None where none leaves it fresh."""
+        others = (opened(part.text, word) for word in _OPENERS)
+        return next((text for text in others if text is not None and not self._is_worn(text)), None)
+
+    def _join(self, part: _Part) -> bool:
+        """Join a sentence to the next of its line, or to the one before, by "and"; whether that can be done."""
+        place = self._parts.index(part) if part in self._parts else 0
+        for first, second in ((place, place + 1), (place - 1, place)):
+            if first < 0 or second >= len(self._parts):
+                continue
+            one, other = self._parts[first], self._parts[second]
+            if one.piece is other.piece and not (one.joins or other.joins) and joined(one.text, other.text):
+                other.joins = True
+                return True
+        return False
 
     def _remove(self, piece: Piece) -> None:
         self._chosen.remove(piece)

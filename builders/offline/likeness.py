@@ -1,7 +1,7 @@
-"""How much a memory reads like those told before it in a life stage.
+"""How much a memory reads like those told before it in a life stage, by its content words.
 
-The measure is the audits' (TF-IDF cosine, scikit-learn's defaults; HEART-BENCH appendix B.4, criterion 4),
-with the weights of words as they stand so far: the stage is not over. Memories come near each other by their
+The measure is TF-IDF cosine (HEART-BENCH appendix B.4, criterion 4) without function words, which say nothing of
+what is told, with the weights of words as they stand so far: the stage is not over. Memories come near each other by their
 scene or by the people in them, so only those that share one are compared.
 """
 
@@ -14,6 +14,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import repeat
 from operator import mul
 
+from builders.offline.banks import bank
+
+FUNCTION_WORDS = frozenset(bank("function_words")["words"].split())
 _WORD = re.compile(r"\b\w\w+\b")
 _NONE = repeat(0.0)
 
@@ -31,13 +34,13 @@ class Likeness:
         before = sorted({place for key in keys for place in self._with.get(key, ())})
         if not before:
             return 0.0
-        own = self._vector(Counter(_WORD.findall(text.lower())))
+        own = self._vector(_words(text))
         told = [self._told[place] for place in before]
         return max(math.fsum(map(mul, own.values(), map(other.get, own, _NONE))) for other in told)
 
     def add(self, keys: Iterable[Hashable], text: str) -> None:
         """Count a memory in."""
-        words = Counter(_WORD.findall(text.lower()))
+        words = _words(text)
         for key in keys:
             self._with.setdefault(key, []).append(len(self._told))
         self._having.update(words.keys())
@@ -49,3 +52,8 @@ class Likeness:
         weighted = {word: count * (math.log(size / (1 + having[word])) + 1) for word, count in words.items()}
         norm = math.sqrt(sum(value * value for value in weighted.values()))
         return {word: value / norm for word, value in weighted.items()}
+
+
+def _words(text: str) -> Counter[str]:
+    """The content words of a text, counted."""
+    return Counter(word for word in _WORD.findall(text.lower()) if word not in FUNCTION_WORDS)

@@ -13,40 +13,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builders.offline.banks import bank
+from builders.offline.cast import OPEN
 from builders.offline.grammar import Choice, Node, Slot, Template, mean, parse_line, slots, straight, tidy, wordings
 
 # How many values a slot takes over a thousand memories, at the least: as a voice or a shared line sees it.
 _VARIED = 40
 _POOR = {
-    "joint": 1, "weekday": 7, "month": 12, "part": 5, "later": 4, "soon": 4, "days": 9, "few": 5, "workplace": 4,
+    "weekday": 7, "month": 12, "part": 5, "later": 4, "soon": 4, "days": 9, "few": 5, "workplace": 4,
     "tool": 4, "public": 4, "piece": 9, "parts": 9, "duty": 9,
 }  # fmt: skip
 _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 
-# How long slots become, and how often they say "the", where that is more than a guess.
+# How long slots become, where that is more than a guess.
 _SIZE, _PRONOUN_SIZE = 8, 3
-_SIZES = {"gist": 55, "fear": 45, "want": 25, "fix": 35, "easy": 30, "doing": 22, "when": 32, "prop": 15, "crew": 17}
-_DEFINITE = {"prop": 0.5, "crew": 0.5, "matter": 0.5, "gist": 0.5, "fear": 0.3, "fix": 0.5, "easy": 0.5, "tool": 0.8}
+_SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "easy": 28, "doing": 25, "when": 32}
 # How often a memory may name a handle of its scene, where it can do without.
-OFTEN = {
-    "prop": 4,
-    "matter": 3,
-    "gist": 2,
-    "fear": 2,
-    "crew": 4,
-    "doing": 3,
-    "mine": 3,
-    "fix": 2,
-    "here": 3,
-    "thing": 8,
-}
-_THE = re.compile(r"\bthe\b", re.IGNORECASE)
+OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
 
-# Two clauses joined by "and", the second with a subject of its own.
-_JOINT = re.compile(
-    r", and(?= (?:I|it|we|there|nobody|no one|everyone|everybody|somebody|someone|they)\b"
-    r"| \{[A-Za-z]+(?:\.[Hh]e)?\} [a-z])"
-)
+# What a statement may begin with to be joined to the one before it.
+_SUBJECT = re.compile(r"I'?\b|(?:It|There|He|She|They|We|Nobody|No one|Everybody|Everyone|The|My|Our|That|This)\b|\ue000[A-Z]")
+_INTERJECTION = re.compile("\u201c(?:Well|Oh|Look|Now|Yes|No|All|Good|Ah|Thank|Sorry|Mr|Ms)\\b")
+_SPEECH = re.compile("[\u201c\u201d?!:]")
+_LONGEST_JOINED = 170
 _BOUNDARY = re.compile(r"[.!?\u2026]\u201d?\s+")
 _OPENS = re.compile(r"\s*[\u201cA-Z0-9\u2018(]")
 _CLOSES = re.compile(r"[.!?\u2026]\u201d?\s*$")
@@ -57,7 +45,7 @@ class Sentence:
     """A sentence of a line, or a choice among whole ones.
 
     ``optional``: in angle brackets; ``count``: how many wordings its choices give; ``values``: how many its
-    slots give besides; ``size``: characters, and ``articles``: how often it says "the", both on average;
+    slots give besides; ``size``: characters on average;
     ``fixed``: what it always says, if it always says the same; ``handles``: how often it names a handle of the
     scene, on average.
     """
@@ -67,7 +55,6 @@ class Sentence:
     count: int
     values: int
     size: float
-    articles: float
     fixed: str | None
     handles: Mapping[str, float]
 
@@ -89,7 +76,6 @@ def _sentence(piece: Template, optional: bool) -> Sentence:
         count=wordings(piece, _lexical),
         values=wordings(_bare(piece), _slot_values),
         size=mean(piece, len, _slot_size),
-        articles=mean(piece, _articles, _slot_articles),
         fixed=straight(tidy("".join(map(str, piece)))) if plain else None,
         handles={name: mean(piece, lambda _: 0.0, functools.partial(_is, name)) for name in sorted(named)},
     )
@@ -104,15 +90,44 @@ def fixed(line: str) -> tuple[str, ...]:
 @functools.cache
 def loosened(line: str) -> str:
     """A line with free variation: each word of ``free.toml`` as a choice of all that may stand for it."""
-    for tag, options in bank("free")["tags"].items():
-        line = line.replace(f"\u201d{tag}", f"\u201d[{'|'.join(options)}]")
-    return _words().sub(_choice, _JOINT.sub("{joint}", line))
+    return _words().sub(_choice, line)
 
 
 @functools.cache
 def _words() -> re.Pattern[str]:
     words = sorted(bank("free")["words"], key=len, reverse=True)
     return re.compile(rf"(?<![\w'{{.])(?:{'|'.join(map(re.escape, words))})(?![\w'}}])", re.IGNORECASE)
+
+
+def joined(first: str, second: str) -> tuple[str, str] | None:
+    """Two plain statements as one, joined by "and": the first without its stop, the second with a small letter.
+
+    None where that would not read well: where one is speech, a question or long, or the second does not begin with
+    a subject.
+    """
+    subject = _SUBJECT.match(second)
+    plain = first.endswith(".") and not first.endswith("\u2026") and not _SPEECH.search(first) and not _SPEECH.search(second)
+    if subject is None or not plain or ", and " in first or len(first) + len(second) > _LONGEST_JOINED:
+        return None
+    begun = second if second[0] == "I" and second[1] in (" ", "'") else small(second)
+    return first[:-1] + ", and", begun
+
+
+def small(text: str) -> str:
+    """The text with its first letter in lower case; a person's mark says by its letter whether a capital is meant."""
+    start = 1 if text.startswith(OPEN) else 0
+    return text[:start] + text[start].lower() + text[start + 1 :]
+
+
+def opened(text: str, word: str) -> str | None:
+    """A statement or a speech with a word before it ("And it was true.", "Well, sit down"); None where it cannot be."""
+    spoken = text.startswith("\u201c") and text[1:2].isupper()
+    if spoken and word.endswith(",") and not _INTERJECTION.match(text):
+        return f"\u201c{word} {text[1:] if text[1] == 'I' else small(text[1:])}"
+    subject = _SUBJECT.match(text)
+    if spoken or subject is None or word.endswith(",") or _SPEECH.search(text) or (word == "Then" and " had " in text):
+        return None
+    return f"{word} {text if text.startswith('I') and text[1] in (' ', chr(39)) else small(text)}"
 
 
 def _choice(found: re.Match[str]) -> str:
@@ -141,16 +156,8 @@ def _is(name: str, slot: str) -> float:
     return float(slot == name)
 
 
-def _articles(text: str) -> int:
-    return len(_THE.findall(text))
-
-
 def _slot_size(slot: str) -> float:
     return _PRONOUN_SIZE if slot.partition(".")[2] in _PRONOUNS else _SIZES.get(slot, _SIZE)
-
-
-def _slot_articles(slot: str) -> float:
-    return _DEFINITE.get(slot, 0.0)
 
 
 def _fewest(template: Template) -> int:

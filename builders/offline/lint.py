@@ -2,11 +2,12 @@
 
 A line has only slots somebody fills, balanced marks and stops, no expression a memory may not use
 (HEART-BENCH appendix G.2, B.4), nothing that names the protagonist's gender, no clinical word, and in
-child bands no abstraction. A scene has all handles in every variant and the beats its tiers need. Every line is
-told in all its wordings and read by the audits (``proof``); the share of "the" is printed a file, and of sentences
-that have fewer than three wordings and no slot (plain).
+child bands no abstraction. A scene has all handles in every variant, each of its type (``slots``), and the beats its
+tiers need. Every line is told in all its wordings and read by the audits (``proof``); ``--render`` prints them, for
+somebody to read. Printed a file: sentences, and those that have fewer than three wordings and no slot (plain).
 
     python -m builders.offline.lint
+    python -m builders.offline.lint --render builders/offline/banks/scenes/teen_health.toml
     python -m builders.offline.lint builders/offline/banks/scenes/child_health.toml
 """
 
@@ -25,20 +26,17 @@ from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read_s
 from builders.offline.cast import FORMS
 from builders.offline.grammar import Choice, Template, parse_line, slots
 from builders.offline.material import LEAST, material, ranges
-from builders.offline.proof import Line, Proof, proof, shared_lines
+from builders.offline import slots as slot_types
+from builders.offline.proof import Line, Proof, proof, shared_lines, wordings_of
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 
 # Banks of sentences that any scene may use.
-_SHARED = frozenset({"days", "settings", "weather", "body", "portraits"})
-# Of a hundred words at most so many are "the"; of the sentences of a file at most this share is plain.
-MOST_THE = 100 / 30
-MOST_PLAIN = 1 / 3
-
-# Handles that are clauses, which voices put into sentences of their own.
-_CLAUSES = ("gist", "fear", "want", "fix", "easy")
-
-HANDLES = frozenset(["thing", "mine", "matter", "gist", "fear", "want", "fix", "easy", "doing", "crew", "prop", "here"])
+_SHARED = frozenset({"days", "settings", "weather", "body", "portraits", "home"})
+# What every variant of a scene gives, because voices use it in any scene.
+HANDLES = frozenset(["matter", "fix", "easy", "doing", "fear_s"])
+# People and things of the ledger at home, which lines of home.toml name.
+AT_HOME = frozenset(["partner", "child", "pet", "keepsake", "ailment"])
 TIME = frozenset(
     [
         "when",
@@ -99,22 +97,27 @@ def check(path: Path) -> Checked:
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
     problems: list[str] = []
-    lines: list[Line] = []
     told: list[Scene] = []
     if path.parent.name == "scenes":
         told = read_scenes(path)
         problems = [problem for scene in told for problem in _scene(scene)]
-        lines = [line for scene in told for line in _lines_of(scene)]
     elif path.parent.name == "voices":
         problems = list(_voice(raw))
-        lines = [line for line in _shared(raw) if not line.short or "feel" not in line.where]
-    elif path.stem in _SHARED:
-        lines = _shared(raw)
+    lines = [] if problems else lines_in(path)
     if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
-    problems = [*made.problems, *_figures(made), *(thin for scene in told for thin in _thin(scene))]
+    problems = [*made.problems, *(thin for scene in told for thin in _thin(scene))]
     return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
+
+
+def lines_in(path: Path) -> list[Line]:
+    """The lines of a bank file, ready to be told; none of a file that has no sentences."""
+    if path.parent.name == "scenes":
+        return [line for scene in read_scenes(path) for line in _lines_of(scene)]
+    if path.parent.name == "voices" or path.stem in _SHARED:
+        return [line for line in _shared(tomllib.loads(path.read_text("utf-8"))) if "feel" not in line.where]
+    return []
 
 
 def _lines_of(scene: Scene) -> Iterator[Line]:
@@ -129,10 +132,6 @@ def _lines_of(scene: Scene) -> Iterator[Line]:
         yield Line(f"{scene.id}.summary", text, scene.language, handles, short=True)
     for text in scene.place:
         yield Line(f"{scene.id}.place", text, scene.language, handles, short=True)
-    for number in range(len(scene.variants)):
-        for handle in _CLAUSES:
-            text = f"{{{handle.capitalize()}}}."
-            yield Line(f"{scene.id}.variants {number}.{handle}", text, scene.language, [handles[number]], short=True)
 
 
 def _shared(raw: dict[str, Any]) -> list[Line]:
@@ -146,13 +145,6 @@ def _shared(raw: dict[str, Any]) -> list[Line]:
 @functools.cache
 def _handles(language: str) -> Sequence[Mapping[str, str]]:
     return [scene.variants[0] for scene in scenes() if scene.language == language]
-
-
-def _figures(made: Proof) -> Iterator[str]:
-    if made.share > MOST_THE:
-        yield f'{made.share:.1f} of a hundred words are "the", at most {MOST_THE:.1f}'
-    if made.plain > MOST_PLAIN * made.sentences:
-        yield f"{made.plain} of {made.sentences} sentences have fewer than three wordings and no slot"
 
 
 def _scene(scene: Scene) -> Iterator[str]:
@@ -169,6 +161,8 @@ def _scene(scene: Scene) -> Iterator[str]:
     if scene.setting not in bank("settings"):
         yield f"{scene.id}: unknown setting {scene.setting}"
     own = {*scene.variants[0], *scene.once, *(bank("trades")["any"] if scene.language == "adult" else ())}
+    if len({frozenset(variant) for variant in scene.variants}) > 1:
+        yield f"{scene.id}: variants have different handles"
     for beat, lines in scene.beats.items():
         for line in lines:
             yield from (
@@ -203,6 +197,7 @@ def _voice(raw: dict[str, Any]) -> Iterator[str]:
 def line_problems(line: str, known: set[str] | frozenset[str], people: set[str], language: str) -> Iterator[str]:
     """What is wrong with one line; ``known`` are its slots besides time, small words and ``people``."""
     yield from _slots_of(line, known, people)
+    yield from slot_types.place_problems(line, {})
     for name, pattern in (
         ("forbidden", _FORBIDDEN),
         ("gendered", _GENDERED),
@@ -229,9 +224,9 @@ def _slots_of(text: str, known: set[str] | frozenset[str], people: set[str]) -> 
     for name in dict.fromkeys(slot for template in templates for slot in slots(template)):
         head, _, form = name.partition(".")
         if form:
-            if head not in people or form not in FORMS:
+            if head not in people | AT_HOME | {"ground"} or form not in FORMS:
                 yield f"unknown slot {{{name}}}"
-        elif name not in people and name not in known and name not in HANDLES | TIME and name not in bank("words"):
+        elif name not in people | known | HANDLES | TIME | AT_HOME and name not in bank("words"):
             yield f"unknown slot {{{name}}}"
     for template in templates:
         if any(isinstance(node, Choice) and len(node.options) < 2 for node in template):
@@ -244,11 +239,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         "builders.offline.lint", "Check the phrase banks of the offline writer.", "python -m builders.offline.lint"
     )
     made.add_argument("files", nargs="*", type=Path, help="bank files (default: all)")
+    made.add_argument("--render", action="store_true", help="print every line with each kind of filler, to be read")
     return run(_command, made, argv)
 
 
 def _command(parsed: argparse.Namespace) -> int:
     paths = parsed.files or sorted(FOLDER.rglob("*.toml"))
+    if parsed.render:
+        for line in (line for path in paths for line in lines_in(path)):
+            say(f"{line.where}:", *(f"  {text}" for text in wordings_of(line)))
+        return DONE
     checked = {path: check(path) for path in paths}
     problems = [problem for one in checked.values() for problem in one.problems]
     if parsed.json:
@@ -256,10 +256,10 @@ def _command(parsed: argparse.Namespace) -> int:
         return FINDINGS if problems else DONE
     for problem in problems:
         say(problem)
-    say(f"{'of a hundred words, the':>52}{'sentences':>12}{'plain':>8}", quiet=parsed.quiet)
+    say(f"{'sentences':>43}{'plain':>8}", quiet=parsed.quiet)
     for path, one in checked.items():
         if one.proof.words:
-            figures = f"{one.proof.share:>21.1f}{one.proof.sentences:>12}{one.proof.plain:>8}"
+            figures = f"{one.proof.sentences:>12}{one.proof.plain:>8}"
             say(f"{path.name:<31}{figures}", quiet=parsed.quiet)
     say("", quiet=parsed.quiet)
     for band, (least, low, high) in ranges(scene for one in checked.values() for scene in one.scenes).items():
@@ -271,7 +271,7 @@ def _command(parsed: argparse.Namespace) -> int:
 
 def _document(one: Checked) -> dict[str, float]:
     made = one.proof
-    return {"the_share": round(made.share, 2), "sentences": made.sentences, "plain": made.plain}
+    return {"sentences": made.sentences, "plain": made.plain}
 
 
 if __name__ == "__main__":

@@ -34,6 +34,11 @@ class Moment:
     child: bool
     number: int
 
+    @property
+    def dark(self) -> bool:
+        """Whether there is no daylight: at night, and on evenings of autumn and winter."""
+        return self.part == "night" or (self.part == "evening" and self.season in ("autumn", "winter"))
+
     def words(self, name: str) -> str | None:
         """The template behind a slot of time (``when``, ``later``, ``soon``, ``days`` …), or None."""
         said = bank("moments")

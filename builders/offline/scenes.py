@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from builders.memories.plan import MemoryPlan
 from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes_of, voice
 from builders.offline.cast import Cast, Member
+from builders.offline.households import Household, household
 from builders.offline.moments import Moment, moment
 from builders.offline.uses import Uses
 from builders.pipeline.streams import Streams
@@ -39,6 +40,7 @@ class Frame:
     weather: str
     archetype: str
     stance: str
+    household: Household | None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -92,7 +94,8 @@ class Framer:
         weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
         stance = _stance(self._voice, plan, rng)
         members = _members(scene, cast, uses, rng, skip)
-        return Frame(plan, scene, variant, handles, members, when, weather, self._voice, stance)
+        home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when.part, rng)
+        return Frame(plan, scene, variant, handles, members | drawn, when, weather, self._voice, stance, home)
 
     def _cast(self, age: int) -> Cast:
         if age not in self._casts:
@@ -128,6 +131,7 @@ def _fits(scene: Scene, plan: MemoryPlan, cast: Cast) -> bool:
         and plan.tier in scene.tiers
         and scene.ages[0] <= plan.age <= scene.ages[1]
         and all(cast.can(query) for query in scene.cast.values())
+        and all(cast.has(bank("needs")[need]) for need in scene.needs)
     )
 
 

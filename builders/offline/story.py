@@ -6,8 +6,8 @@ within the week (``after``, ``night``). HEART-BENCH appendices B.3 and G.2. In t
 the voice's own core pattern (``think``, ``act``) and the outcome depends on whether it faced the matter;
 in tiers C and D it is plain life with a trace of the voice (``small``).
 
-Each beat takes the line told least so far. What may be left out is left out where it says "the" most
-often or has been told most often; see ``builders.offline.draft`` for the words.
+Each beat takes the line told least so far; what may be left out goes first when it was told most often. See
+``builders.offline.draft`` for the words.
 """
 
 from __future__ import annotations
@@ -24,56 +24,35 @@ from builders.offline.uses import Uses
 
 # Paragraphs of beats; a beat with "?" is told where there is room, one with "+" only where the rest is too short.
 _TURNING = (
-    ("open", "ambience", "before?", "where?", "setup", "detail?", "portrait?", "weather?", "detail?", "before+"),
-    (
-        "chat?",
-        "detail?",
-        "ambience?",
-        "detail?",
-        "detail+",
-        "chat+",
-        "ambience+",
-        "notice",
-        "arrive",
-        "body",
-        "detail?",
-    ),
-    ("think", "press", "act", "outcome"),
-    ("linger?", "detail?", "talk?", "ambience?", "detail+", "talk+", "close", "evening?", "evening+", "after", "night"),
+    ("open", "setup", "ambience?", "where?", "portrait?", "detail?", "weather?", "ambience+"),
+    ("before?", "household", "ailment?", "chat?", "detail?", "aside?", "detail+"),
+    ("notice?", "arrive", "body", "think?", "tempted?", "press", "act", "outcome"),
+    ("close", "linger?", "talk?", "evening", "after", "night"),
 )
 _PLAIN = (
-    ("open", "ambience", "before?", "before?", "where?", "weather?", "setup", "detail?", "portrait?", "detail?"),
-    ("chat?", "detail?", "aside?", "ambience?", "detail?", "chat?", "weather?", "before+", "detail+", "chat+"),
-    ("arrive", "body", "small", "press", "detail?", "outcome", "detail+"),
-    (
-        "linger?",
-        "small?",
-        "talk?",
-        "detail?",
-        "ambience?",
-        "linger?",
-        "talk+",
-        "close",
-        "evening?",
-        "evening+",
-        "after",
-    ),
+    ("open", "setup", "ambience?", "where?", "portrait?", "detail?", "weather?", "ambience?"),
+    ("before", "household", "ailment?", "chat?", "detail?", "aside?", "detail+"),
+    ("arrive", "body", "small?", "detail?", "press", "outcome"),
+    ("talk?", "linger?", "close", "evening", "after"),
 )
-# What a memory is filled with when all of these are told, in which paragraph, and where: behind what is told
-# before the trouble, ahead of the leave-taking.
+# What a memory is filled with when all of these are told, in which paragraph, where, and how often at most.
 _MORE = (
-    ("detail", 0, 100),
-    ("chat", 0, 100),
-    ("ambience", 0, 100),
-    ("before", 0, 100),
-    ("weather", 0, 100),
-    ("linger", 3, -100),
-    ("talk", 3, -100),
+    ("detail", 1, 100, 4),
+    ("ambience", 0, 100, 1),
+    ("before", 1, -100, 1),
+    ("notice", 2, -100, 1),
+    ("weather", 0, 100, 1),
+    ("chat", 1, 50, 1),
+    ("talk", 3, -100, 1),
+    ("linger", 3, -100, 1),
+    ("before", 1, -100, 2),
+    ("ambience", 2, -100, 2),
+    ("chat", 1, 50, 2),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
-# What makes a stretch be left out sooner: "the" as a share of its words, each time its line was told, chance.
-_WORD, _WORN, _CHANCE = 5.6, 0.004, 0.05
+# What makes a stretch be left out sooner: each time its line was told, chance.
+_WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one.
 _ANYWHERE = 0.2
 _LAST = 10.0
@@ -123,6 +102,7 @@ class Outline:
         self._skip = skip
         self._left: dict[str, list[str]] = {}
         self._added = 0
+        self._more = [0] * len(_MORE)
         self._used: set[str] = set()
 
     def pieces(self) -> list[Piece]:
@@ -149,10 +129,11 @@ class Outline:
 
         ``crowded`` are handles of the scene that it must not name.
         """
-        for beat, paragraph, place in _MORE:
-            line = self._next(beat, set(), crowded)
+        for number, (beat, paragraph, place, most) in enumerate(_MORE):
+            line = self._next(beat, set(), crowded) if self._more[number] < most else None
             if line is not None:
                 self._added += 1
+                self._more[number] += 1
                 return list(self._split(f"{beat}+", line, paragraph, place + self._added))
         return []
 
@@ -191,18 +172,16 @@ class Outline:
         name = beat.rstrip("?+")
         kept = tuple((number, sentence) for number, sentence in whole if not sentence.optional)
         order = (paragraph, _when(name, line), place)
-        rank = None if name == beat else self._rank(line, kept) + (_LAST if beat.endswith("+") else 0.0)
+        rank = None if name == beat else self._rank(line) + (_LAST if beat.endswith("+") else 0.0)
         yield Piece(name, line, order, kept, rank)
         if rank is None:
             for number, sentence in whole:
                 if sentence.optional:
                     alone = ((number, sentence),)
-                    yield Piece(name, line, order, alone, self._rank(line, alone))
+                    yield Piece(name, line, order, alone, self._rank(line))
 
-    def _rank(self, line: str, told: Sequence[tuple[int, Sentence]]) -> float:
-        size = sum(sentence.size for _, sentence in told) or 1.0
-        share = _WORD * sum(sentence.articles for _, sentence in told) / size
-        share += 0.0 if line in self._frame.scene.beats.get("detail", ()) else _ANYWHERE
+    def _rank(self, line: str) -> float:
+        share = 0.0 if line in self._frame.scene.beats.get("detail", ()) else _ANYWHERE
         return share + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
 
 

@@ -90,7 +90,7 @@ def dialogue_tables(found: Sequence[HeldTalk], settings: BackendSettings, extra:
     """The tables of a run, by name; ``extra`` names the one of what was asked afterwards."""
     groups = tuple(dict.fromkeys(("dialogue", "ended", *(name for one in found for name in one.talk.groups))))
     made = {
-        "turns": _table("message", (*groups, "session", "turn", "speaker"), _turns(found, settings)),
+        "turns": _table("message", (*groups, "session", "turn", "speaker"), _turns(found, settings), _WHO),
         "dialogues": _table("dialogue", groups, (_dialogue(one, settings) for one in found)),
     }
     for name, unit, rows in (
@@ -103,9 +103,10 @@ def dialogue_tables(found: Sequence[HeldTalk], settings: BackendSettings, extra:
     return made
 
 
-def _table(unit: Any, groups: tuple[str, ...], rows: Any) -> Said:
+def _table(unit: Any, groups: tuple[str, ...], rows: Any, always: Sequence[str] = ()) -> Said:
+    """The rows as a table, which has its columns without any row, too."""
     rows = list(rows)
-    columns = dict.fromkeys(["item", "state", "reason", *groups, *_USED])  # also of a table without rows
+    columns = dict.fromkeys(["item", "state", "reason", *groups, *always, *_USED])
     for row in rows:
         columns |= dict.fromkeys(row)
     return Said(unit, groups, said_frame(rows, list(columns)))

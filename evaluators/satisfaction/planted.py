@@ -135,10 +135,10 @@ def quality_of(levels: Floats) -> Floats:
 
 def score_shares(turns: PlantedTurns, rater: Ints, levels: Floats) -> Floats:
     """The true distribution of the score that rater ``rater[i]`` gives to a turn with ``levels[i]``: (turns, 5)."""
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     worth = turns.leniency[rater] + (turns.weights[rater] * levels).sum(axis=1) / _TOP_LEVEL
-    below = norm.cdf((turns.thresholds[rater] - worth[:, None]) / turns.noise[rater][:, None])
+    below = ndtr((turns.thresholds[rater] - worth[:, None]) / turns.noise[rater][:, None])
     edges = np.concatenate([np.zeros((len(below), 1)), below, np.ones((len(below), 1))], axis=1)
     return np.asarray(np.diff(edges, axis=1))
 

@@ -151,9 +151,9 @@ def estimate(value: float, resampled: Floats, clusters: int, tail: float | None 
 @functools.cache
 def tail_share(drawn: float, freedom: int) -> float:
     """The share of resamples beyond each bound of a 95 % interval (below .025): so many drawn, degrees of freedom."""
-    from scipy.stats import norm, t
+    from scipy.special import ndtr, stdtrit  # of scipy.stats, which takes a second to import
 
-    return float(norm.cdf(-math.sqrt(drawn / (drawn - 1)) * t.ppf(0.975, freedom)))
+    return float(ndtr(-math.sqrt(drawn / (drawn - 1)) * stdtrit(freedom, 0.975)))
 
 
 def sums_of(values: Floats, places: Places, clusters: int) -> tuple[Floats, Floats]:

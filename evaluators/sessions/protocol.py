@@ -32,6 +32,7 @@ from evaluators.sessions.speakers import (
 from evaluators.sessions.summaries import renewal
 from evaluators.subjects import users
 from evaluators.subjects.assistants import ASSISTANTS
+from evaluators.subjects.counterfactuals import flipped
 from evaluators.subjects.truth import planted_scores
 from evaluators.subjects.wishes import wishes
 from models.dialogue import Dialogue, StopRule
@@ -40,7 +41,7 @@ from schemas.tables import Row
 
 NEEDS = ("profiles", "priors")
 OFFLINE = tuple(ASSISTANTS)
-ARGUMENTS = ("user", "memory", "limit", "max_tokens")
+ARGUMENTS = ("user", "memory", "flip", "limit", "max_tokens")
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
@@ -53,6 +54,12 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         help="what the assistant sees of earlier sessions: nothing, everything (default), or everything and a summary"
         " of preferences that it renews after each turn (sessions)",
     )
+    made.add_argument(
+        "--flip",
+        metavar="OPTION",
+        help="the same people with one thing changed: an option of style as formality.always_casual, or a facet at a"
+        " level as cheerfulness=low (sessions)",
+    )
 
 
 def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> Plan:
@@ -60,19 +67,23 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
     memory: Memory = parsed.memory
     played = offline or parsed.model, parsed.user
     room = parsed.max_tokens or MAX_TOKENS
-    cases = [Case(profile, priors, *played, memory, parsed.seed, room) for profile, priors in _cases(release)]
+    cases = [
+        Case(flipped(profile, parsed.flip), priors, *played, memory, parsed.seed, room)
+        for profile, priors in _cases(release)
+    ]
     files = {name: prompt(name) for name in ("user", "assistant", "learned", "mark")}
     if memory == "dup":
         files["summary"] = prompt("summary")
     about = {
         "memory": memory,
+        "flip": parsed.flip,
         "sessions": max(len(case.priors) for case in cases),
         "turns": _turns(cases),
         "prompts": {name: {"id": f"{file.id}@{file.version}", "digest": file.digest} for name, file in files.items()},
         "max_tokens": room,
     }
     talks = [_talk(case, f"evaluate/dialogue/{release.name}/{case.persona}", _turns(cases)) for case in cases]
-    named = ("" if memory == "full" else f"memory-{memory}",)
+    named = ("" if memory == "full" else f"memory-{memory}", f"flip-{parsed.flip}" if parsed.flip else "")
     return dialogue_plan(release, parsed, talks, about, extra="learned", named=named, offline_users=tuple(users.USERS))
 
 

@@ -12,6 +12,17 @@ from schemas.errors import unknown
 from schemas.records import vocabulary
 
 
+def flipped(profile: Mapping[str, Any], change: str | None) -> dict[str, Any]:
+    """The profile with an option of style (``formality.always_casual``) or a facet at a level (``cheerfulness=low``).
+
+    Unchanged without a change. Raises RequestError for an unknown option, facet or level.
+    """
+    if change is None:
+        return dict(profile)
+    facet, equals, level = change.partition("=")
+    return with_level(profile, facet, level) if equals else with_option(profile, change)
+
+
 def with_option(profile: Mapping[str, Any], option: str) -> dict[str, Any]:
     """The profile with an option of style, named ``dimension.option``. Raises RequestError for an unknown one."""
     options = {term["id"]: term for term in vocabulary("style_options")}

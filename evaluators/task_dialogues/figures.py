@@ -34,7 +34,7 @@ class Run:
 
 
 def run_figures(run: Run, users: Users) -> dict[str, Any]:
-    """Turns, ends and words of a run, and how often audits found what."""
+    """Turns, ends and words of a run, and how often audits found what; ``silent`` ended before anybody spoke."""
     about = run.header["run"]
     frame = run.dialogues.select(pl.col("item").alias("dialogue"), USER, "kind", "ended")
     frame = frame.join(_lengths(run.turns), on="dialogue", how="left").join(
@@ -49,6 +49,7 @@ def run_figures(run: Run, users: Users) -> dict[str, Any]:
         "dialogues": len(frame),
         "users": frame[USER].n_unique(),
         "ended": {name: ended.get(name, 0) for name in _ENDS},
+        "silent": frame["messages"].null_count(),
         "kinds": by_kind(users, frame, (*_TURNS, *MEASURES)),
         "findings": {} if run.findings is None else _found(run.findings, frame, users),
     }

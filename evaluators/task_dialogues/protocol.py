@@ -104,7 +104,6 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
     }
     named = (
         "" if told == "none" else told.replace(",", "-"),
-        "" if parsed.user == PLANNED or not casting.user else f"user-{casting.user}",
         "" if parsed.ending == "word" else parsed.ending,
         f"turns{parsed.max_turns}" if parsed.max_turns else "",
         f"users{parsed.users}" if parsed.users else "",

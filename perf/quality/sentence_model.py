@@ -8,7 +8,7 @@ ordinary words would weigh too much, so the sentences of sound rows count as inn
 
 *Thresholds*: every set is weighed by a fit that left it out. ``sentence_model.toml`` says whether a code's threshold is
 where these cases have a precision or the best F1. In running text, where nearly all is sound, it is at least so high
-that one plain sentence in two thousand passes. The gate, below which no pattern is looked for, lets one in twenty pass.
+that one plain sentence in twenty thousand passes. The gate, below which no pattern counts, lets one in twenty pass.
 
     python -m perf.quality.sentence_model                # fits; some minutes
     python -m perf.quality.sentence_model --left-out     # precision and recall on sets that a fit left out
@@ -33,7 +33,7 @@ from sklearn.linear_model import LogisticRegression
 from audits.text import linear_model
 from audits.text.linear_model import BITS, Model, Settings, features
 from audits.text.passage import Passage
-from audits.text.tokens import Sentence
+from audits.text.tokens import Sentence, read
 from perf.quality.agreement import FOLDER, UNSEEN, WHOLE, labelled
 from schemas.benchmarks import benchmark
 from schemas.command import DONE, FINDINGS, parser, run, say
@@ -46,9 +46,8 @@ PLAN: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix
 PLAIN = "plain"
 """The set of sentences of released memories in which the expressions of version 1.0.0 found no sign."""
 
-FALSE_ALARMS, GATED, GATED_RUNNING = 0.00005, 0.05, 0.01
-"""The shares of plain sentences that may pass for a fault in running text, and that patterns are looked for in:
-outside running text, and in it, where nearly every sentence is plain and looking costs most of an audit's time."""
+FALSE_ALARMS, GATED = 0.00005, 0.05
+"""The shares of plain sentences that may pass for a fault in running text, and that patterns count in."""
 
 OURS = ("patterns", "scenes", PLAIN)
 """Sets that no single hand wrote apart from the rules of a code: fitted to, and not measured on."""
@@ -243,8 +242,9 @@ def _in_running_text(fitted: Model) -> Iterator[tuple[str, Settings]]:
     ``plain_features`` has each different sentence once; a finding costs its reader time each time it is made.
     """
     released = list(of_release(str(RELEASE), benchmark("heart")).rows("memories"))[::_OF_RUNNING]
-    passages = [Passage(row["content_full"]) for row in released]
-    scores = fitted.scores([passage.read for passage in passages])
+    cuts = [Passage(row["content_full"]).cut for row in released]
+    counts = [len(each.sentences) for each in cuts]
+    scores = np.split(fitted.scores(read(cuts)), np.cumsum(counts)[:-1])
     for column, (code, plan) in enumerate(PLAN.items()):
         table, _, *to_age = plan.get("plain", ("", ""))
         if table == "memories":
@@ -261,11 +261,10 @@ def _settings(cases: Cases, plain: Plain | None, found: Fit, scale: float, plan:
     threshold = best_threshold(held[judged], cases.faults[judged], plan.get("precision"))
     gate = float(np.quantile(held[judged & cases.faults], 0.005)) - 1
     innocent = found.scores(plain.table) if plain else held[cases.sets == PLAIN]
-    running, running_gate = threshold, gate
+    running = threshold
     if len(innocent):
         share = np.concatenate((innocent, np.full(plain.easy if plain else 0, -np.inf)))
         running = max(threshold, float(np.quantile(share, 1 - FALSE_ALARMS, method="lower")))
-        running_gate = max(gate, float(np.quantile(share, 1 - GATED_RUNNING, method="lower")))
         gate = max(gate, float(np.quantile(share, 1 - plan.get("gated", GATED), method="lower")))
     return Settings(
         bias=round(found.bias, 4),
@@ -273,7 +272,6 @@ def _settings(cases: Cases, plain: Plain | None, found: Fit, scale: float, plan:
         threshold=round(threshold, 4),
         running=round(running, 4),
         gate=round(min(gate, threshold), 4),
-        running_gate=round(min(running_gate, running), 4),
         sentences=plan.get("sentences", 1),
     )
 

@@ -11,20 +11,43 @@ from typing import Literal
 
 from schemas.records import record_schema, term_ids
 from schemas.tables import Row
-from validators.review.items import Item
+from validators.review.items import TRACE, Item, trace_of
 
 Role = Literal["annotator", "arbitrator"]
 
 # What a person fills in; the names of columns and of controls.
 FIELDS: Mapping[tuple[str, Role], tuple[str, ...]] = {
-    ("decisions", "annotator"): ("suitable", "verdict", "rationale", "edit", "reason"),
-    ("decisions", "arbitrator"): ("ruling", "edit", "reason", "rationale"),
+    ("decisions", "annotator"): (
+        "suitable",
+        "verdict",
+        "edit",
+        "trace_verdict",
+        "trace_edit",
+        "rationale",
+        "reason",
+    ),
+    ("decisions", "arbitrator"): ("ruling", "edit", "trace_edit", "reason", "rationale"),
     ("pairs", "annotator"): ("preference", "rationale"),
     ("ratings", "annotator"): ("rating", "rationale"),
 }
 
+_LISTED = ("verdict", "trace_verdict", "ruling", "preference")
 _OTHER_WAY = {"first": "second", "second": "first"}
-_EMPTY = ("suitable", "verdict", "ruling", "preference", "rating", "reason", "rationale", "edit")
+SAID = (
+    "suitable",
+    "verdict",
+    "ruling",
+    "preference",
+    "rating",
+    "reason",
+    "rationale",
+    "edit",
+    "trace_verdict",
+    "trace_edit",
+)
+"""The columns of ``reviews`` that a person fills in."""
+
+_WORDS = ("rationale", "edit", "trace_edit")
 
 
 @dataclass(frozen=True)
@@ -56,11 +79,12 @@ class UnusableError(ValueError):
 def judgement(answer: Answer, item: Item, role: Role, swapped: bool) -> Row:
     """The row of ``reviews``, revision 0. Raises UnusableError."""
     given = {name: _term(name, value) for name, value in answer.given.items()}
-    if given.get("edit") == item.text:
-        del given["edit"]  # the box was opened and left as it was
+    for name, own in (("edit", item.text), ("trace_edit", item.shown.get("thoughts"))):
+        if own is not None and given.get(name) == own:
+            del given[name]  # the box was opened and left as it was
     _terms(given)
     {"decisions": _decision if role == "annotator" else _ruling, "pairs": _pair, "ratings": _rating}[item.kind](given)
-    said: Row = {field: given.get(field) for field in _EMPTY}
+    said: Row = {field: given.get(field) for field in SAID}
     if said["suitable"]:
         said["suitable"] = said["suitable"] == "yes"
     if said["rating"]:
@@ -81,20 +105,19 @@ def judgement(answer: Answer, item: Item, role: Role, swapped: bool) -> Row:
         "other_text": item.other_text,
         "expected": item.expected,
         **said,
+        "thoughts": item.shown.get("thoughts"),
     }
 
 
 def _term(name: str, value: str) -> str:
     """A term as the lists have it, however it was typed: "Yes " is yes, "As is" is as_is."""
-    return value if name in ("rationale", "edit") else "_".join(value.casefold().split())
+    return value if name in _WORDS else "_".join(value.casefold().split())
 
 
 def _terms(given: Mapping[str, str]) -> None:
     """Raise UnusableError for a term that is not in its list, or a text that is too long."""
     properties = record_schema("reviews")["properties"]
-    lists = {
-        field: [term for term in properties[field]["enum"] if term] for field in ("verdict", "ruling", "preference")
-    }
+    lists = {field: [term for term in properties[field]["enum"] if term] for field in _LISTED}
     lists |= {"suitable": ["yes", "no"], "rating": list("12345"), "reason": list(term_ids("review_reasons"))}
     for name, value in given.items():
         if name in lists and value not in lists[name]:
@@ -118,17 +141,26 @@ def _decision(given: Mapping[str, str]) -> None:
     _need(given, "suitable", "first of all")
     if given["suitable"] == "no":
         _need(given, "reason", "when the pair is unsuitable")
-        _forbid(given, "verdict", "yet the pair is said to be unsuitable")
-        _forbid(given, "edit", "yet the pair is said to be unsuitable")
+        for name in ("verdict", "edit", "trace_verdict", "trace_edit"):
+            _forbid(given, name, "yet the pair is said to be unsuitable")
         return
     _need(given, "verdict", "when the pair is suitable")
     _forbid(given, "reason", "yet the pair is said to be suitable")
-    if given["verdict"] == "as_is":
-        _forbid(given, "edit", "yet the decision is said to be acceptable as it is")
-    elif given["verdict"] == "with_modifications":
-        _need(given, "edit", "with other words than the decision's, when it is acceptable with modifications")
-    else:
-        _need(given, "rationale", "when the decision is unacceptable")
+    _need(given, "trace_verdict", "when the pair is suitable")
+    for what, verdict, edit in (("decision", "verdict", "edit"), ("inner trace", "trace_verdict", "trace_edit")):
+        if given[verdict] == "as_is":
+            _forbid(given, edit, f"yet the {what} is said to be acceptable as it is")
+        elif given[verdict] == "with_modifications":
+            _need(given, edit, f"with other words than the {what}'s, when it is acceptable with modifications")
+        else:
+            _need(given, "rationale", f"when the {what} is unacceptable")
+    _trace(given)
+
+
+def _trace(given: Mapping[str, str]) -> None:
+    if "trace_edit" in given and trace_of(given["trace_edit"]) is None:
+        parts = ", ".join(part.replace("_", " ") for part in TRACE)
+        raise UnusableError("review.malformed_trace", f"trace_edit has to have a line each for {parts}")
 
 
 def _ruling(given: Mapping[str, str]) -> None:
@@ -136,7 +168,9 @@ def _ruling(given: Mapping[str, str]) -> None:
     if given["ruling"] == "drop":
         _need(given, "reason", "when the item is dropped")
         _forbid(given, "edit", "yet the item is dropped")
+        _forbid(given, "trace_edit", "yet the item is dropped")
         return
+    _trace(given)
     _forbid(given, "reason", "yet the item is not dropped")
     if given["ruling"] == "confirm":
         _forbid(given, "edit", "yet the decision is confirmed")

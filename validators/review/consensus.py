@@ -1,7 +1,8 @@
 """What the judgements of one decision come to: consensus, then arbitration (HEART-BENCH appendix D.2).
 
 One annotator who finds the pair of character and scenario unsuitable discards it; a decision that all three
-find acceptable as it is becomes gold; everything else goes to the arbitrator, whose word is the last.
+find acceptable as it is, with its inner trace, becomes gold; everything else goes to the arbitrator, whose
+word is the last.
 """
 
 from __future__ import annotations
@@ -20,19 +21,24 @@ STATES: tuple[State, ...] = ("open", "queued", "unanimous", "arbitrated", "dropp
 
 @dataclass(frozen=True)
 class Outcome:
-    """``text`` is the gold (None unless unanimous or arbitrated), ``reason`` why it was dropped."""
+    """``text`` and ``thoughts`` are the gold (None unless unanimous or arbitrated), ``reason`` why it was dropped."""
 
     state: State
     people: int
     text: str | None = None
     reason: str | None = None
     by: str | None = None
+    thoughts: str | None = None
 
 
 def disagreement(judged: Iterable[Row]) -> int:
     """How far the annotators of one text are apart: the most apart come first to the arbitrator."""
-    places = [TIERS.index(row["verdict"]) for row in judged if row["verdict"]]
-    return max(places) - min(places) if places else 0
+    rows = list(judged)
+    apart = 0
+    for tier in ("verdict", "trace_verdict"):
+        places = [TIERS.index(row[tier]) for row in rows if row[tier]]
+        apart += max(places) - min(places) if places else 0
+    return apart
 
 
 def outcome(judged: Collection[Row], annotators: int) -> Outcome:
@@ -46,9 +52,10 @@ def outcome(judged: Collection[Row], annotators: int) -> Outcome:
     if unsuitable:
         return Outcome("dropped", people, reason=unsuitable["reason"], by=unsuitable["annotator"])
     if ruled is None:
-        if all(row["verdict"] == "as_is" for row in primary):
-            return Outcome("unanimous", people, text=primary[0]["text"])
+        if all(row["verdict"] == row["trace_verdict"] == "as_is" for row in primary):
+            return Outcome("unanimous", people, text=primary[0]["text"], thoughts=primary[0]["thoughts"])
         return Outcome("queued", people)
     if ruled["ruling"] == "drop":
         return Outcome("dropped", people, reason=ruled["reason"], by=ruled["annotator"])
-    return Outcome("arbitrated", people, text=ruled["edit"] or ruled["text"], by=ruled["annotator"])
+    text, thoughts = ruled["edit"] or ruled["text"], ruled["trace_edit"] or ruled["thoughts"]
+    return Outcome("arbitrated", people, text=text, thoughts=thoughts, by=ruled["annotator"])

@@ -204,8 +204,10 @@ def _said(agreed: Round, item: Item, people: dict[str, Row]) -> str:
     parts_of_all = []
     for number, place in enumerate((int(each.row_id) for each in order), 1):
         row = rows[place]
-        parts = [f"Annotator {number}: {str(row['verdict']).replace('_', ' ')}"]
+        verdicts = (str(row[name]).replace("_", " ") for name in ("verdict", "trace_verdict"))
+        parts = ["Annotator {}: decision {}, inner trace {}".format(number, *verdicts)]
         parts += [f"why: {row['rationale']}"] if row["rationale"] else []
         parts += [f"would write: {row['edit']}"] if row["edit"] else []
+        parts += [f"would have it go on as: {row['trace_edit']}"] if row["trace_edit"] else []
         parts_of_all.append("\n".join(parts))
     return "\n\n".join(parts_of_all)

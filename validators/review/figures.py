@@ -31,10 +31,11 @@ Read = Callable[[Row], Rating | None]
 _SCALES: Mapping[str, tuple[str, tuple[Rating, ...], Level]] = {
     "suitable": ("suitable", (0, 1), "nominal"),
     "verdict": ("verdict", TIERS, "ordinal"),
+    "trace": ("trace_verdict", TIERS, "ordinal"),
     "preference": ("preference", ("second", "first"), "nominal"),
     "rating": ("rating", (1, 2, 3, 4, 5), "ordinal"),
 }
-_OF_KIND = {"decisions": ("suitable", "verdict"), "pairs": ("preference",), "ratings": ("rating",)}
+_OF_KIND = {"decisions": ("suitable", "verdict", "trace"), "pairs": ("preference",), "ratings": ("rating",)}
 
 
 def figures(agreed: Round, judged: Sequence[Row], waiting: int) -> dict[str, Any]:

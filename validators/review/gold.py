@@ -14,7 +14,7 @@ from schemas.findings import Finding, Severity
 from schemas.tables import Row
 from schemas.workspace import Workspace
 from validators.review.consensus import Outcome, outcome
-from validators.review.items import Decisions, Item, row_id
+from validators.review.items import Decisions, Item, row_id, thoughts_of, trace_of
 from validators.review.rounds import Round, latest
 from validators.review.tables import review_tables
 
@@ -52,9 +52,11 @@ class Review:
             return Standing(decision, fresh, self._outcome(fresh), self._stale(fresh))
         rows = self._all.get(fresh.row_id, {}).get(claimed, [])
         if rows:
-            seen = self._source.item(decision, rows[0]["text"])
+            seen = self._source.item(decision, rows[0]["text"], rows[0]["thoughts"])
             ours = {rows[0]["text"], *(row["edit"] for row in rows)}
-            if seen.digest == claimed and decision["final_decision"] in ours:
+            traces = [trace_of(text) for row in rows for text in (row["thoughts"], row["trace_edit"]) if text]
+            known = thoughts_of(decision) == rows[0]["thoughts"] or decision["inner_consciousness"] in traces
+            if seen.digest == claimed and decision["final_decision"] in ours and known:
                 return Standing(decision, seen, self._outcome(seen))
             why = "reads otherwise than it was settled, or person or situation have changed; it counts as unreviewed"
         else:
@@ -125,9 +127,23 @@ def _decision(standing: Standing) -> Row | None:
     if found.state == "dropped":
         return None
     if found.text is None:
-        return row if row["review"]["digest"] is None else _with(row, standing.item.text, _NOBODY)
-    return _with(row, found.text, {"status": found.state, "annotators": found.people, "digest": standing.item.digest})
+        if row["review"]["digest"] is None:
+            return row
+        return _with(standing, standing.item.text, standing.item.shown["thoughts"], _NOBODY)
+    review = {"status": found.state, "annotators": found.people, "digest": standing.item.digest}
+    return _with(standing, found.text, str(found.thoughts), review)
 
 
-def _with(row: Row, text: str, review: Mapping[str, object]) -> Row:
-    return {**row, "final_decision": text, "review": dict(review)}
+def _with(standing: Standing, text: str, thoughts: str, review: Mapping[str, object]) -> Row:
+    """The decision with these words; where people wrote any of them, its provenance says so."""
+    row, judged = standing.row, standing.item
+    trace = row["inner_consciousness"]
+    if thoughts_of(row) != thoughts:
+        trace = {**trace, **(trace_of(thoughts) or {})}
+    reworded = text != judged.text or thoughts != judged.shown["thoughts"]
+    made = row["provenance"]
+    if made and reworded:
+        made = {**made, "origin": "reviewer"}
+    elif made and made["origin"] == "reviewer":
+        made = {**made, "origin": "built" if made["backend"] or made["prompt"] else "imported"}
+    return {**row, "final_decision": text, "inner_consciousness": trace, "review": dict(review), "provenance": made}

@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 from schemas.errors import RequestError, unknown
 from schemas.findings import Finding
 from schemas.tables import Row
-from validators.review.answers import Answer, Role, UnusableError, judgement
+from validators.review.answers import SAID, Answer, Role, UnusableError, judgement
 from validators.review.gold import SOURCE
 from validators.review.items import Item
 from validators.review.labelstudio import data
 from validators.review.rounds import Round
-
-_SAME = ("suitable", "verdict", "ruling", "preference", "rating", "reason", "rationale", "edit")
 
 
 @dataclass
@@ -93,7 +91,7 @@ class Desk:
         row = judgement(answer, item, role, self.agreed.swapped(item.name, answer.annotator))
         key = (item.name, item.digest, answer.annotator)
         before = judged_before.get(key)
-        if before and all(before[part] == row[part] for part in _SAME):
+        if before and all(before[part] == row[part] for part in SAID):
             done.counts["known"] += 1
             return
         if item.digest not in self.current.get(item.name, ()):
@@ -130,7 +128,7 @@ class Desk:
 
     def _revised(self, row: Row, before: Row) -> Row:
         if not self.revise:
-            differing = ", ".join(part for part in _SAME if before[part] != row[part])
+            differing = ", ".join(part for part in SAID if before[part] != row[part])
             raise UnusableError(
                 "review.contradictory",
                 f"judged before, otherwise ({differing}); the first judgement stands, unless --revise",

@@ -21,6 +21,9 @@ from schemas.workspace import Workspace
 from validators.review.tables import review_tables
 
 Kind = Literal["decisions", "pairs", "ratings"]
+TRACE = ("summary", "emotional_tone", "core_reasoning", "value_orientation")
+"""The parts of an inner trace, in the order in which they are shown."""
+
 KINDS: tuple[Kind, ...] = ("decisions", "pairs", "ratings")
 
 
@@ -64,18 +67,18 @@ class Decisions:
         self._profiles = {row["character_id"]: _profile(row) for row in space.rows(tables.people)}
         self._situations = {row["id"]: _situation(row) for row in space.rows(tables.situations)}
 
-    def item(self, decision: Row, text: str | None = None) -> Item:
-        """A decision as it is shown; with ``text`` in place of its own. Raises RequestError for a dangling id."""
+    def item(self, decision: Row, text: str | None = None, thoughts: str | None = None) -> Item:
+        """A decision as it is shown; with ``text`` and ``thoughts`` in place of its own.
+
+        Raises RequestError for a dangling id.
+        """
         who, where = decision["character_id"], decision["scenario_id"]
         if who not in self._profiles or where not in self._situations:
             fix = "Run python -m validators, and fix what it names"
             raise RequestError(
                 "decision of an unknown character or scenario", "decisions", row=row_id(decision), fix=fix
             )
-        inner = decision["inner_consciousness"]
-        thoughts = "\n".join(
-            inner[part] for part in ("summary", "emotional_tone", "core_reasoning", "value_orientation")
-        )
+        thoughts = thoughts_of(decision) if thoughts is None else thoughts
         return Item(
             kind="decisions",
             row_id=row_id(decision),
@@ -84,6 +87,17 @@ class Decisions:
             character_id=who,
             scenario_id=where,
         )
+
+
+def thoughts_of(decision: Row) -> str:
+    """The inner trace as it is shown and judged: a line a part."""
+    return "\n".join(decision["inner_consciousness"][part] for part in TRACE)
+
+
+def trace_of(thoughts: str) -> dict[str, str] | None:
+    """The parts of an inner trace that a person wrote, a line a part; None where there are more or fewer."""
+    lines = [line.strip() for line in thoughts.splitlines() if line.strip()]
+    return dict(zip(TRACE, lines, strict=True)) if len(lines) == len(TRACE) else None
 
 
 def row_id(decision: Row) -> str:

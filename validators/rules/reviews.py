@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from validators.frames import ROW, Crossing, Rule
+from validators.review.items import TRACE
 
 _D_2 = "HEART-BENCH appendix D.2"
+_TRACES = ("thoughts", "trace_edit")
 _PAIR = ("character_id", "scenario_id")
 
 
@@ -17,7 +19,9 @@ def rules() -> tuple[Rule, ...]:
     kind, role, ruling = pl.col("kind"), pl.col("role"), pl.col("ruling")
     suitable, verdict = pl.col("suitable"), pl.col("verdict")
     ours = pl.col("character_id").is_not_null() & pl.col("scenario_id").is_not_null()
-    judged = (suitable & verdict.is_not_null()) | (~suitable & verdict.is_null() & pl.col("reason").is_not_null())
+    trace = pl.col("trace_verdict")
+    both, neither = verdict.is_not_null() & trace.is_not_null(), verdict.is_null() & trace.is_null()
+    judged = (suitable & both) | (~suitable & neither & pl.col("reason").is_not_null())
     fits = (
         pl.when(kind == "pairs")
         .then(pl.col("preference").is_not_null())
@@ -45,6 +49,15 @@ def rules() -> tuple[Rule, ...]:
             "changes the text and gives no other text",
             _D_2,
         ),
+        Rule(
+            "table.judgement_text",
+            "trace_edit",
+            ~trace.eq_missing("with_modifications")
+            | (pl.col("trace_edit").is_not_null() & pl.col("trace_edit").ne_missing(pl.col("thoughts"))),
+            trace.fill_null("nothing"),
+            "changes the inner trace and gives no other one",
+            _D_2,
+        ),
     )
 
 
@@ -55,8 +68,8 @@ def decision_crossing() -> Crossing:
         "decisions",
         "review",
         {
-            "decisions": (*_PAIR, "review", "final_decision"),
-            "reviews": (*_PAIR, "digest", "text", "edit"),
+            "decisions": (*_PAIR, "review", "final_decision", "inner_consciousness"),
+            "reviews": (*_PAIR, "digest", "text", "edit", "thoughts", "trace_edit"),
         },
         _untraced,
         "says that people settled this text, and no judgement in reviews does",
@@ -73,4 +86,16 @@ def _untraced(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         [frames["reviews"].select(*_PAIR, "digest", final_decision=column).drop_nulls() for column in ("text", "edit")]
     ).unique()
     untraced = claimed.join(settled, on=[*_PAIR, "digest", "final_decision"], how="anti")
+    parts = [pl.col("inner_consciousness").struct.field(part) for part in TRACE]
+    thinking = claimed.with_columns(trace=pl.concat_str(_lines(pl.concat_str(parts, separator="\n"))))
+    thoughts = pl.concat(
+        [frames["reviews"].select(*_PAIR, "digest", trace=_lines(pl.col(column))).drop_nulls() for column in _TRACES]
+    ).unique()
+    other = thinking.join(thoughts, on=[*_PAIR, "digest", "trace"], how="anti").drop("trace")
+    untraced = pl.concat([untraced, other]).unique(maintain_order=True)
     return untraced.select(ROW, shown=pl.col("status"))
+
+
+def _lines(text: pl.Expr) -> pl.Expr:
+    """A trace without spaces around its lines and without empty ones."""
+    return text.str.strip_chars().str.replace_all(r"\s*\n\s*", "\n")

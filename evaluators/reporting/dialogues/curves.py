@@ -1,7 +1,7 @@
 """Scores session by session: curves with bands, slopes over all sessions and in segments, kinds of people.
 
 From ``figures.series`` of score files. LikeBench 5: improvement rate, its scaled form, and R2; the gain of a memory is
-the difference of two runs of one model that differ in it, person by person.
+the difference of two runs of one model that differ in it, person by person; so is what follows from a changed user.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ def curves(names: Sequence[str], results: Sequence[Result]) -> Section:
 
 
 def gains(names: Sequence[str], results: Sequence[Result], scores: Mapping[str, Scores], seed: int) -> Section:
-    """Runs of one model and user that differ in their memory alone, set against each other person by person."""
+    """Runs of one model and user that differ in their memory or in one thing about the people alone, by pairs."""
     rows = []
     for (one, first), (two, second) in combinations(zip(names, results, strict=True), 2):
         about = [{key: value for key, value in each["run"].items() if key not in _MEMORY} for each in (first, second)]
-        if about[0] != about[1] or first["run"].get("memory") == second["run"].get("memory"):
+        differ = [name for name in _PAIRED if first["run"].get(name) != second["run"].get(name)]
+        if about[0] != about[1] or len(differ) != 1:
             continue
         for metric, judge in _judged(first):
             frames = [_rows(scores[name], metric["rubric"], judge) for name in (one, two)]
@@ -60,19 +61,25 @@ def gains(names: Sequence[str], results: Sequence[Result], scores: Mapping[str, 
             share = 100 * found["value"] / found["first"]
             rows.append(
                 [
-                    f"{escape(first['run']['model'])}: {escape(second['run']['memory'])} against "
-                    f"{escape(first['run']['memory'])} <small>{escape(metric['rubric'])}, {escape(judge)}</small>",
+                    f"{escape(first['run']['model'])}: {escape(str(second['run'][differ[0]]))} against "
+                    f"{escape(str(first['run'][differ[0]] or 'as they are'))} "
+                    f"<small>{escape(metric['rubric'])}, {escape(judge)}</small>",
                     f'<span data-value="{found["value"]:.6f}">{found["value"]:+.3f}</span>',
                     _bounds(found),
                     f"{share:+.2f} %",
                     f"{found['clusters']}",
                 ]
             )
-    lead = "The same people, the same agendas, another memory. DUP is a summary of preferences renewed after each turn."
-    return Section("gains", "Gain by memory", table(["Memory", "Gain", "95 %", "Of the first", "People"], rows), lead)
+    lead = (
+        "The same people, the same agendas, another memory (DUP is a summary of preferences renewed after each turn), "
+        "or one thing about the people changed: what a model does because of the user shows in such pairs."
+    )
+    heads = ["What differs", "Second less first", "95 %", "Of the first", "People"]
+    return Section("gains", "Pairs of runs", table(heads, rows) if rows else "", lead)
 
 
-_MEMORY = ("memory", "prompts", "served_by")
+_PAIRED = ("memory", "flip")
+_MEMORY = (*_PAIRED, "prompts", "served_by")
 
 
 def _judged(result: Result) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -47,10 +47,14 @@ def slots(user: Row, task: Row, offered: Menus) -> tuple[Slot, ...]:
 
 
 def _others(place: tuple[str, str], own: Sequence[str], offered: Menus) -> tuple[str, ...]:
-    """Values that are not the user's, and do not contain one of them: "four stars" is no error in "four"."""
+    """Values that are not the user's, and neither hold one of them as words nor stand in one."""
     folded = [value.casefold() for value in own]
     return tuple(
         value
         for value in offered.get(place, ())
-        if not any(one in value.casefold() or value.casefold() in one for one in folded)
+        if not any(_within(one, value.casefold()) or _within(value.casefold(), one) for one in folded)
     )
+
+
+def _within(value: str, other: str) -> bool:
+    return f" {value} " in f" {other} "
