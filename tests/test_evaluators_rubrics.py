@@ -93,7 +93,7 @@ def test_every_shipped_rubric_reads_and_has_an_id_of_its_own():
 
 
 def test_a_published_benchmark_is_judged_by_the_rubrics_of_its_own():
-    assert [rubric.id for rubric in rubrics_of("heart-published")] == ["heart.decision"]
+    assert [rubric.id for rubric in rubrics_of("heart-published")] == ["heart.agreement", "heart.decision"]
     with pytest.raises(RequestError, match=r"no rubrics for nothing: one of .*heart.* Name a file with --rubric"):
         rubrics_of("nothing")
 

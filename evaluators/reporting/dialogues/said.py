@@ -16,7 +16,9 @@ from schemas.errors import RequestError
 
 def said_tables(path: Path, result: Mapping[str, Any], units: tuple[UnitName, ...]) -> dict[str, pl.DataFrame] | None:
     """Unit -> rows, of the result that was judged; None where it is not beside the scores or was changed since."""
-    beside = path.with_name(result["said"].get("file", ""))
+    if "file" not in result["said"]:
+        return None
+    beside = path.with_name(result["said"]["file"])
     try:
         header = read_result(beside)
         digests = {name: entry["sha256"] for name, entry in header.get("tables", {}).items()}
@@ -29,7 +31,9 @@ def said_tables(path: Path, result: Mapping[str, Any], units: tuple[UnitName, ..
 
 def table_of(path: Path, result: Mapping[str, Any], name: str) -> pl.DataFrame | None:
     """A table by name, under the same conditions; None also where the result has none of that name."""
-    beside = path.with_name(result["said"].get("file", ""))
+    if "file" not in result["said"]:
+        return None
+    beside = path.with_name(result["said"]["file"])
     try:
         header = read_result(beside)
         entry = header.get("tables", {}).get(name)
