@@ -106,7 +106,10 @@ def test_fourteen_published_decisions_open_in_the_third_person_and_three_have_no
 def test_the_published_options_alone_are_no_better_than_chance_but_whose_they_are_is(report):
     assert report.text.low < 0.25 < report.text.high
     assert report.design.low > 0.35
-    assert found(report) == {f"shortcut.{name}" for name in ("pole", "source", "design", "middle", "person")}
+    assert found(report) == {
+        f"shortcut.{name}"
+        for name in ("pole", "source", "design", "middle", "person", "transductive", "clustered", "keyed")
+    }
 
 
 def test_the_published_answer_stands_in_the_middle_of_what_was_chosen_for_being_like_it(report):
@@ -138,6 +141,31 @@ def test_questions_without_shortcuts_have_no_findings():
 )
 def test_a_planted_shortcut_is_found(code, planted):
     assert code in found(measure(*benchmark(**planted), POLES))
+
+
+def told_by(way):
+    """Questions in which every option is in its own character's way: ``way(character)`` is added to it."""
+    mcqs, keys, decisions = benchmark(scenarios=8)
+    for question, key in zip(mcqs, keys, strict=True):
+        for option, source in zip(question["options"], key["sources"], strict=True):
+            option["content"] += way(source["character_id"])
+    return mcqs, keys, decisions
+
+
+def test_a_way_of_speaking_is_learnt_without_a_key_from_a_persons_other_questions():
+    own = {
+        character: f", {first} my {second} way"
+        for character, first, second in zip(CAST, WORDS, WORDS[20:], strict=False)
+    }
+    found_of = measure(*told_by(own.__getitem__), POLES)
+    assert found_of.transductive.rate == found_of.keyed.rate == 1.0
+    assert {"shortcut.transductive", "shortcut.keyed", "shortcut.phrase"} <= found(found_of)
+    assert set(found_of.readers["transductive"]) == {"overlap", "repeated", "overlap, matched", "repeated, matched"}
+
+
+def test_what_everybody_says_is_no_way_of_speaking():
+    same = measure(*told_by(lambda character: ", and so I go on my way"), POLES)
+    assert "shortcut.phrase" not in found(same)
 
 
 def opposite_and_two(rng, character, others):
