@@ -16,14 +16,8 @@ from schemas.errors import RequestError
 
 def said_tables(path: Path, result: Mapping[str, Any], units: tuple[UnitName, ...]) -> dict[str, pl.DataFrame] | None:
     """Unit -> rows, of the result that was judged; None where it is not beside the scores or was changed since."""
-    if "file" not in result["said"]:
-        return None
-    beside = path.with_name(result["said"]["file"])
     try:
-        header = read_result(beside)
-        digests = {name: entry["sha256"] for name, entry in header.get("tables", {}).items()}
-        if digests != result["said"]["tables"]:
-            return None
+        beside, header = _judged(path, result)
         return {unit: read_said(beside, header, unit)[1].rows for unit in units}
     except RequestError:
         return None
@@ -31,15 +25,23 @@ def said_tables(path: Path, result: Mapping[str, Any], units: tuple[UnitName, ..
 
 def table_of(path: Path, result: Mapping[str, Any], name: str) -> pl.DataFrame | None:
     """A table by name, under the same conditions; None also where the result has none of that name."""
-    if "file" not in result["said"]:
-        return None
-    beside = path.with_name(result["said"]["file"])
     try:
-        header = read_result(beside)
-        entry = header.get("tables", {}).get(name)
-        if entry is None or entry["sha256"] != result["said"]["tables"].get(name):
+        beside, header = _judged(path, result)
+        entry = header["tables"].get(name)
+        if entry is None:
             return None
-        alone = {**header, "tables": {name: entry}}
-        return read_said(beside, alone, entry["unit"])[1].rows
+        return read_said(beside, {**header, "tables": {name: entry}}, entry["unit"])[1].rows
     except RequestError:
         return None
+
+
+def _judged(path: Path, result: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
+    """The result that was judged. Raises RequestError where it is not there, or not what was judged."""
+    name = result["said"].get("file")
+    if not name:
+        raise RequestError("no name of what was judged", path, fix="Judge again")
+    beside = path.with_name(name)
+    header = read_result(beside)
+    if {name: entry["sha256"] for name, entry in header.get("tables", {}).items()} != result["said"]["tables"]:
+        raise RequestError("rows of another result", beside, fix="Judge again")
+    return beside, header
