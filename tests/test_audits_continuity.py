@@ -85,3 +85,21 @@ def test_a_relative_that_the_ledger_lacks_is_invented(text, codes):
 def test_without_a_ledger_nothing_is_said():
     row = {"id": "MEM_05_0001", "character_id": "CHAR_05", "age": 24, "content_full": "Knut gave it to my brother."}
     assert audit("memories", [row], SOUND, only=["continuity"]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Our cat lay on the newspaper.", "cat"),
+        ("I got into my car and drove off.", "car"),
+        ("The lift stopped between two floors.", "lift"),
+        ("I sat on our stairs until it was dark.", "storeys"),
+        ("There was a fox in our garden.", "garden"),
+    ],
+)
+def test_belongings_that_the_ledger_does_not_have_are_told(text, told):
+    row = {"id": "M", "character_id": "C", "age": 30, "ledger_refs": [], "content_full": text}
+    flat = {"fact_id": "L1", "character_id": "C", "kind": "home", "role": "rented flat", "name": "Mill Street",
+            "from_age": 20, "to_age": 50, "ends_by": None, "detail": "is never warm", "linked_to": []}  # fmt: skip
+    found = audit("memories", [row], {"ledgers": [flat]}, only=["continuity.invented"])
+    assert [told in finding.message for finding in found] == [True]

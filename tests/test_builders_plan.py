@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from builders.ids import memory_id
 from builders.memories.plan import AGES, PRESETS, plan, targets, weights
-from builders.memories.quotas import apportion, quotas, tier_table
+from builders.memories.quotas import apportion, quotas, staged_quotas, tier_table
 from builders.memories.stages import memory_stage
 from builders.personas import load_characters
 from schemas.errors import RequestError
@@ -33,6 +33,22 @@ def memories(character, ages):
 def evenness(counts):
     total = sum(counts)
     return -sum(n / total * math.log(n / total) for n in counts if n) / math.log(5)
+
+
+def by_stage(deficit):
+    """The quotas of the life stages of the benchmark."""
+    stages = [range(stage["from_age"], stage["to_age"] + 1) for stage in vocabulary("memory_stages")]
+    return staged_quotas(deficit, weights(), stages)
+
+
+@given(totals)
+def test_stage_of_any_total_is_within_one_memory_of_its_share(deficit):
+    found = by_stage(deficit)
+    assert sum(found.values()) == deficit
+    for stage in vocabulary("memory_stages"):
+        ages = range(stage["from_age"], stage["to_age"] + 1)
+        share = deficit * sum(weights()[age] for age in ages) / sum(weights().values())
+        assert abs(sum(found[age] for age in ages) - share) < 1
 
 
 @given(totals, st.dictionaries(st.integers(6, 50), st.integers(1, 40), min_size=1))
@@ -81,7 +97,7 @@ def test_plan_of_any_total_keeps_every_count(character, deficit, ages, preset):
     existing = memories(character, ages)
     made = plan(character, streams(3), deficit + len(existing), existing, preset)
     assert len(made) == deficit
-    assert Counter(one.age for one in made) == Counter({a: n for a, n in quotas(deficit, weights()).items() if n})
+    assert Counter(one.age for one in made) == Counter({a: n for a, n in by_stage(deficit).items() if n})
     assert [sum(one.tier == tier for one in made) for tier in "ABCD"] == apportion(deficit, SHARES)
     domains = Counter(one.domain for one in made)
     assert max(domains.values()) - min(domains[name] for name in term_ids("scenario_domains")) <= 1

@@ -2,7 +2,8 @@
 
 A fact holds from ``from_age`` to ``to_age``. A memory lists the facts it mentions (``ledger_refs``); here
 its list and its words are compared with the ledger: names outside their years, relatives spoken of
-as alive after their death, relatives the ledger does not know, names that are not listed. What is over
+as alive after their death, relatives the ledger does not know, names that are not listed, and animals, storeys,
+a lift, a car, a garden or the sea where the ledger has none. What is over
 may be remembered: a sentence that says so ("I missed", "used to", "photograph of", …) is no finding.
 
     python -m audits --benchmark heart --table memories --only continuity
@@ -34,6 +35,7 @@ _ALIVE, _KIN, _DENIED = _WORDS["alive"], _WORDS["kin"], _WORDS["denied"]
 _ALSO_WORDS = frozenset(_WORDS.words["also_words"].split("|"))
 _RELATIVES: Mapping[str, Sequence[str]] = _WORDS.data["relatives"]
 _KINDS: Mapping[str, str] = _WORDS.data["kinds"]
+_BELONGINGS: Mapping[str, Mapping[str, Any]] = _WORDS.data["belongings"]
 _PLANNED_KINDS = frozenset({"school", "job", "home", "place"})
 
 
@@ -94,6 +96,7 @@ def audit(subject: Subject, age: int | None, known: Mapping[str, Ledger], quoted
                     seen.add((finding.code, name))
                     yield finding
     yield from _relatives(subject, age, ledger, quoted)
+    yield from _belongings(subject, age, ledger, quoted)
 
 
 def mentions(ledger: Ledger, text: str) -> Iterator[tuple[str, Span]]:
@@ -179,6 +182,25 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
         reported.add(kin)
         message = f"the ledger has no {kin} at {age}"
         yield at_words(subject, "continuity.invented", "warning", "content_full", span, message, _RULE)
+
+
+def _belongings(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -> Iterator[Finding]:
+    """An animal, storeys, a lift, a car, a garden or the sea that a text tells of and no fact of the age has."""
+    facts = [fact for fact in ledger.facts.values() if fact["from_age"] <= age <= fact["to_age"]]
+    for name, rule in _BELONGINGS.items():
+        for found in _WORDS[f"{name}_told"].finditer(quoted.text):
+            said = found[1].lower() if found.re.groups else ""
+            words = [said] if rule["own_word"] else rule["words"]
+            known = any(
+                fact["kind"] in rule["kinds"]
+                and any(word in f"{fact['role']} {fact.get('detail', '')}" for word in words)
+                for fact in facts
+            )
+            elsewhere = _WORDS["not_at_home"].search(_sentence(quoted.text, found.span()))
+            if not known and not elsewhere and quoted.around(found.start()) is None:
+                message = f"the ledger has no {said or name} at {age}"
+                yield at_words(subject, "continuity.invented", "warning", "content_full", found.span(), message, _RULE)
+                break
 
 
 def _told_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:

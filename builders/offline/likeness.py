@@ -1,8 +1,8 @@
 """How much a memory reads like those told before it in a life stage, by its content words.
 
 The measure is TF-IDF cosine (HEART-BENCH appendix B.4, criterion 4) without function words, which say nothing of
-what is told, with the weights of words as they stand so far: the stage is not over. Memories come near each other by their
-scene or by the people in them, so only those that share one are compared.
+what is told, with the weights of words as they stand so far: the stage is not over. Memories come near each other by
+their scene or by the people in them, so only those that share one are compared.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ _SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "easy": 28, "doing": 25, "when"
 OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
 
 # What a statement may begin with to be joined to the one before it.
-_SUBJECT = re.compile(r"I'?\b|(?:It|There|He|She|They|We|Nobody|No one|Everybody|Everyone|The|My|Our|That|This)\b|\ue000[A-Z]")
+_SUBJECT = re.compile(
+    r"I'?\b|(?:It|There|He|She|They|We|Nobody|No one|Everybody|Everyone|The|My|Our|That|This)\b|\ue000[A-Z]"
+)
 _INTERJECTION = re.compile("\u201c(?:Well|Oh|Look|Now|Yes|No|All|Good|Ah|Thank|Sorry|Mr|Ms)\\b")
 _SPEECH = re.compile("[\u201c\u201d?!:]")
 _LONGEST_JOINED = 170
@@ -106,7 +108,12 @@ def joined(first: str, second: str) -> tuple[str, str] | None:
     a subject.
     """
     subject = _SUBJECT.match(second)
-    plain = first.endswith(".") and not first.endswith("\u2026") and not _SPEECH.search(first) and not _SPEECH.search(second)
+    plain = (
+        first.endswith(".")
+        and not first.endswith("\u2026")
+        and not _SPEECH.search(first)
+        and not _SPEECH.search(second)
+    )
     if subject is None or not plain or ", and " in first or len(first) + len(second) > _LONGEST_JOINED:
         return None
     begun = second if second[0] == "I" and second[1] in (" ", "'") else small(second)

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builders.offline import slots as slot_types
 from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read_scenes, scenes
 from builders.offline.cast import FORMS
 from builders.offline.grammar import Choice, Template, parse_line, slots
 from builders.offline.material import LEAST, material, ranges
-from builders.offline import slots as slot_types
 from builders.offline.proof import Line, Proof, proof, shared_lines, wordings_of
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
@@ -247,7 +247,7 @@ def _command(parsed: argparse.Namespace) -> int:
     paths = parsed.files or sorted(FOLDER.rglob("*.toml"))
     if parsed.render:
         for line in (line for path in paths for line in lines_in(path)):
-            say(f"{line.where}:", *(f"  {text}" for text in wordings_of(line)))
+            say("\n  ".join([f"{line.where}:", *wordings_of(line)]))
         return DONE
     checked = {path: check(path) for path in paths}
     problems = [problem for one in checked.values() for problem in one.problems]

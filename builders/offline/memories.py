@@ -91,7 +91,7 @@ class Writer:
         if field == "content_full":
             return self._other_text(plan, row["ledger_refs"], _TRIES * attempt)
         told = self._chronicle(plan).narrative(plan).frame
-        salt = _TRIES * attempt
+        salt = (_TRIES + 1) * attempt
         if field == "context":
             return self._context(told, {row["context"]}, salt)
         if field == "emotion_signature":

@@ -21,6 +21,8 @@ from builders.offline.grammar import Choice, Slot, Template, parse_line
 
 _FIRST = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours)\b")
 _SAID_BY_ME = re.compile(r"\bI (?:\w+ )?(?:said|told|asked|answered|began|called|wrote|explained|thought)\b|\bI['’]")
+# Types that anybody may say as they are.
+_ANYBODYS = ("s", "line")
 _SPEECH = re.compile(r"“[^”]*”")
 
 
@@ -40,9 +42,7 @@ class SlotType:
 def types() -> Mapping[str, SlotType]:
     """All types of slots by name."""
     return {
-        name: SlotType(
-            name, raw["about"], *(_pattern(raw.get(key)) for key in ("value", "not", "before", "never"))
-        )
+        name: SlotType(name, raw["about"], *(_pattern(raw.get(key)) for key in ("value", "not", "before", "never")))
         for name, raw in bank("types")["types"].items()
     }
 
@@ -76,9 +76,9 @@ def place_problems(line: str, values: Mapping[str, list[str]]) -> Iterator[str]:
             yield f"slot {{{slot}}} has no type"
             continue
         ahead = before[-30:].lstrip("“")
-        if kind.never and kind.never.search(ahead):
-            yield f"{before[-20:]!r} before {{{slot}}}, which is {kind.about}"
-        elif kind.before and ahead.strip() and not kind.before.search(ahead):
+        if (kind.never and kind.never.search(ahead)) or (
+            kind.before and ahead.strip() and not kind.before.search(ahead)
+        ):
             yield f"{before[-20:]!r} before {{{slot}}}, which is {kind.about}"
     yield from _spoken(line, values)
 
@@ -106,8 +106,11 @@ def _spoken(line: str, values: Mapping[str, list[str]]) -> Iterator[str]:
         if _SAID_BY_ME.search(around):
             continue
         for slot in re.findall(r"\{([A-Za-z]\w*)\}", found[0]):
+            kind = type_of(slot.lower())
+            if kind is None or kind.name in _ANYBODYS:
+                continue
             for value in values.get(slot.lower(), ()):
-                if type_of(slot.lower()) is not None and type_of(slot.lower()).name not in ("s", "line") and _FIRST.search(value):  # type: ignore[union-attr]
+                if _FIRST.search(value):
                     yield f"{{{slot}}} = {value!r} in what somebody else says"
 
 
