@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from builders.offline.banks import VOICE_BEATS, pieces, voice
+from builders.offline.banks import VOICE_BEATS, bank, pieces, voice
 from builders.offline.cast import PRONOUNS, mark
 from builders.offline.grammar import parse, render
 from builders.offline.scenes import Frame
@@ -49,6 +49,8 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     """All lines a beat of a frame can be told with; none where it does not belong."""
     if beat in frame.scene.skip:
         return ()
+    if beat == "linger" and _at_home(frame.scene.setting):
+        return ()  # these lines tell of leaving a place
     if beat == "outcome":
         return frame.scene.beats[frame.stance]
     if beat in frame.scene.beats:
@@ -92,6 +94,10 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
     bright = frame.weather in _BRIGHT and not frame.moment.dark
     day = "child_day" if frame.language == "child" else "day"
     return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
+
+
+def _at_home(setting: str) -> bool:
+    return bool(bank("settings")[setting].get("ground") == "home")
 
 
 def _home(frame: Frame, when: str) -> Sequence[str]:

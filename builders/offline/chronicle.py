@@ -22,7 +22,7 @@ from builders.pipeline.streams import Streams
 from schemas.tables import Row
 
 # Children tell shorter; the shares of the ages (Table 8) keep the character's mean.
-_LENGTH = {"child": 0.82, "teen": 0.96, "adult": 1.053}
+_LENGTH = {"child": 0.82, "teen": 0.96, "adult": 1.06}
 # Lengths within a character spread evenly by this much to either side.
 _SPREAD = 0.13
 # How much of what is owed to the mean length a memory makes up, and at most which part of its own.
@@ -30,8 +30,8 @@ _SHARE, _MOST = 0.2, 0.06
 
 # Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), and as long as it
 # lacks one of Rubin's dimensions (appendix B.3).
-_TELLINGS, _LIKE = 2, 0.5
-_WHOLE_TELLINGS = 3
+_TELLINGS, _LIKE = 5, 0.62
+_WHOLE_TELLINGS = 6
 
 
 class Chronicle:

@@ -207,7 +207,7 @@ class Draft:
         self._spare = self._spare or self._outline.more(crowded)
         if not self._spare:
             self._spare, self._often = self._often, []
-        self._spare = self._spare or self._outline.more(())
+        self._spare = self._spare or self._outline.more(()) or self._outline.more((), short=True)
         return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:

@@ -45,7 +45,7 @@ class Frame:
     @property
     def keys(self) -> tuple[str, ...]:
         """By what other memories may resemble it: its scene and its people."""
-        return (self.scene.id, *(member.key for member in self.members.values()))
+        return (self.scene.id, *(member.key for member in self.members.values() if member.said != "it" or member.fact))
 
     @property
     def language(self) -> str:
@@ -93,7 +93,7 @@ class Framer:
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}
         weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
         stance = _stance(self._voice, plan, rng)
-        members = _members(scene, cast, uses, rng, skip)
+        members = _members(scene, cast, uses, rng, skip) | _things(handles)
         home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when.part, rng)
         return Frame(plan, scene, variant, handles, members | drawn, when, weather, self._voice, stance, home)
 
@@ -169,6 +169,15 @@ def _members(scene: Scene, cast: Cast, uses: Uses, rng: random.Random, skip: int
     if ground is not None:
         members["ground"] = ground
     return members
+
+
+def _things(handles: Mapping[str, str]) -> dict[str, Member]:
+    """The handles that come in with "a" and are "the" after that, as members: "a plant", then "the plant"."""
+    return {
+        name: Member(value, f"the {value.split(' ', 1)[1]}", "", "it", "", "", None)
+        for name, value in handles.items()
+        if name.endswith("_np") and value.startswith(("a ", "an ")) and "{" not in value
+    }
 
 
 def _ground(scene: Scene, cast: Cast, uses: Uses, rng: random.Random) -> Member | None:

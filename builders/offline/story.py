@@ -124,13 +124,14 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
-    def more(self, crowded: Collection[str]) -> list[Piece]:
+    def more(self, crowded: Collection[str], short: bool = False) -> list[Piece]:
         """One more piece for a memory that is still too short; none when all is told.
 
-        ``crowded`` are handles of the scene that it must not name.
+        ``crowded`` are handles of the scene that it must not name; ``short``: tell whatever there is.
         """
         for number, (beat, paragraph, place, most) in enumerate(_MORE):
-            line = self._next(beat, set(), crowded) if self._more[number] < most else None
+            room = self._more[number] < most or (short and beat not in ("detail", "weather"))
+            line = self._next(beat, set(), crowded) if room else None
             if line is not None:
                 self._added += 1
                 self._more[number] += 1
