@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"[\[\]|{}<>]|[^\[\]|{}<>]+")
 _SLOT = re.compile(r"[A-Za-z][a-z_]*(?:\.[A-Za-z]+)?")
 # Words that begin with a vowel letter and a consonant sound, and the reverse.
 _ARTICLE = re.compile(
-    r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:one\b|once\b|eu|uni(?!m|n)|use|usual|ut[ei]|Eu|Uni(?!m|n)|Use|One\b))"
+    r"\b([Aa]) (?=[aeiouAEIOU]|X-ray)(?!(?:one\b|once\b|eu|uni(?!m|n)|use|usual|ut[ei]|Eu|Uni(?!m|n)|Use|One\b))"
 )
 _BLANKS = re.compile(r"[ \t]+")
 _BEFORE_STOP = re.compile(r"(?:,\s*|\s+)(?=[,.;:?!])")
