@@ -1,6 +1,6 @@
 """The offline writer: deterministic English, composed from phrase banks, so that the product runs without a model.
 
-What it writes is rehearsal text: for trying the pipeline, for load tests and for controlled experiments.
+What it writes is rehearsal text: for trying the pipeline and for load tests.
 It is not data about people, and for narrative research one builds with a model.
 
 - ``memories``   the Writer: composes a memory from a plan, and rewrites one field of it
