@@ -137,7 +137,7 @@ def _composed(
     streams: Streams,
     spoken_of: Callable[[], Mapping[str, Row]],
 ) -> Row:
-    from builders.offline.decisions import decide
+    from builders.offline.choices.decisions import decide
 
     scenario = situation.scenario
     if scenario["id"] not in blueprints:
@@ -149,7 +149,7 @@ def _composed(
 
 def _spoken_of(situations: Sequence[Situation]) -> dict[str, Row]:
     """By scenario, the memory that the decision speaks of: rather one that is like what is happening."""
-    from builders.offline.quotation import leading
+    from builders.offline.choices.quotation import leading
 
     return leading([(each.scenario["id"], each.alike or each.memories) for each in situations])
 

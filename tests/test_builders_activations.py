@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from builders.activations import step as activations
 from builders.activations.recall import TARGET, Pair, activate, batch_budget, budget_ratio
 from builders.activations.recollection import Recollection
-from builders.offline.association import Associations, rank
+from builders.offline.choices.association import Associations, rank
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.step import expand

@@ -11,8 +11,8 @@ from builder_samples import HEART, memories_of, streams, workspace
 from audits import audit
 from builders import decisions
 from builders.decisions import of_character
-from builders.offline.decisions import choose, decide
-from builders.offline.quotation import leading, noun_phrase, words
+from builders.offline.choices.decisions import choose, decide
+from builders.offline.choices.quotation import leading, noun_phrase, words
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.step import expand

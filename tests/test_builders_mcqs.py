@@ -20,7 +20,7 @@ from builders.mcqs import step as mcqs
 from builders.mcqs.distractors import TOO_CLOSE, Pool, apart, balanced, opposites, screened
 from builders.mcqs.published import published
 from builders.mcqs.step import LETTERS, assemble, filtered
-from builders.offline.decisions import decide
+from builders.offline.choices.decisions import decide
 from builders.personas import load_characters
 from builders.scenarios.blueprints import load_blueprints
 from builders.scenarios.step import expand

@@ -3,8 +3,9 @@
 import pytest
 
 from builders.offline import lint
-from builders.offline.banks import FOLDER, read_scenes
+from builders.offline.banks import FOLDER
 from builders.offline.proof import Line, proof, wordings_of
+from builders.offline.scene_files import read_scenes
 from builders.offline.slots import place_problems, value_problem
 from schemas.errors import RequestError
 

@@ -5,7 +5,7 @@ import functools
 import pytest
 from builder_samples import memories_of
 
-from builders.offline.quotation import age_phrase, leading, noun_phrase, number, things
+from builders.offline.choices.quotation import age_phrase, leading, noun_phrase, number, things
 from builders.personas import load_characters
 
 

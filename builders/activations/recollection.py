@@ -17,7 +17,7 @@ from models.request import Request
 from schemas.tables import Row, term_ids
 
 if TYPE_CHECKING:
-    from builders.offline.association import Associations, Matrix
+    from builders.offline.choices.association import Associations, Matrix
 
 SCREEN = Path(__file__).parents[1] / "prompts" / "screen.md"
 REFINE = Path(__file__).parents[1] / "prompts" / "refine.md"
@@ -97,7 +97,7 @@ class Recollection:
 
     @functools.cached_property
     def _associations(self) -> Associations:
-        from builders.offline.association import Associations  # imports scikit-learn
+        from builders.offline.choices.association import Associations  # imports scikit-learn
 
         return Associations(list(self.memory.values()))
 
@@ -108,14 +108,14 @@ class Recollection:
         return self._scored[1]
 
     def _screened(self, scenario: Row, offered: Sequence[Row], budget: int) -> Row:
-        from builders.offline.association import screen
+        from builders.offline.choices.association import screen
 
         known = self._associations
         found = screen(self._scores(scenario), [known.position[memory["id"]] for memory in offered], budget)
         return {"activated": [{"memory_id": known.memories[p]["id"], "cue": cue} for p, cue in found]}
 
     def _ranked(self, scenario: Row, coarse: Sequence[Row], target: int) -> Row:
-        from builders.offline.association import rank
+        from builders.offline.choices.association import rank
 
         known = self._associations
         places = [known.position[item["memory_id"]] for item in coarse]

@@ -70,6 +70,14 @@ class Chronicle:
         rng = self._streams.rng("again", plan.id, attempt)
         return Draft(frame, self._uses, rng, len(self._order), attempt).write(self._wanted(frame))
 
+    def nearest(self, told: Narrative) -> float:
+        """How like the nearest other memory of its stage another telling is (``likeness``)."""
+        plan, others = told.frame.plan, Likeness()
+        for one in self._narratives:
+            if one.frame.plan.stage == plan.stage and one.frame.plan.id != plan.id:
+                others.add(one.frame.keys, one.text)
+        return others.nearest(told.frame.keys, told.text)
+
     def _write_next(self, place: int) -> None:
         plan = self._order[place]
         if plan.stage != self._stage:

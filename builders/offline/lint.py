@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from builders.offline import slots as slot_types
-from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read_scenes, scenes
+from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank
 from builders.offline.cast import FORMS
 from builders.offline.grammar import Choice, Template, parse_line, slots
 from builders.offline.material import LEAST, material, ranges
 from builders.offline.proof import Line, Proof, proof, shared_lines, wordings_of
+from builders.offline.scene_files import read_scenes, scenes
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 

@@ -24,6 +24,7 @@ from schemas.tables import Row, vocabulary
 
 # How many other tellings of a text are tried until one mentions the same facts as the row.
 _TRIES = 20
+_COMPARED = 4
 _FIELDS = (
     "context",
     "content_summary",
@@ -114,13 +115,17 @@ class Writer:
         )
 
     def _other_text(self, plan: MemoryPlan, facts: Sequence[str], salt: int) -> str:
-        """Another telling, if possible one that mentions the same facts."""
+        """Another telling: of the first that mention the same facts the one least like the others of its stage."""
         life = self._chronicle(plan)
-        for more in range(_TRIES):
-            told = life.other_narrative(plan, salt + more)
-            if sorted(told.facts) == list(facts):
+        tellings = [life.other_narrative(plan, salt)]
+        fitting = [told for told in tellings if sorted(told.facts) == list(facts)]
+        for more in range(1, _TRIES):
+            if len(fitting) == _COMPARED:
                 break
-        return told.text
+            tellings.append(life.other_narrative(plan, salt + more))
+            if sorted(tellings[-1].facts) == list(facts):
+                fitting.append(tellings[-1])
+        return min(fitting or tellings[-1:], key=life.nearest).text
 
     def _rendered(self, told: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
         """One of some lines, in turns over the memories of a character, rendered for a short field."""

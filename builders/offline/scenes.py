@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.memories.plan import MemoryPlan
-from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, scenes_of, voice
+from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, voice
 from builders.offline.cast import Cast, Member
 from builders.offline.households import Household, household
 from builders.offline.moments import Moment, moment
+from builders.offline.scene_files import scenes_of
 from builders.offline.uses import Uses
 from builders.pipeline.streams import Streams
 from schemas.errors import RequestError

@@ -4,7 +4,7 @@ Which course of action: the one whose values weigh most in the character, that c
 and that has most in common with the memory that leads. So a trait shows in what is done and in nothing
 else: courses are written for their scene, and the wording is drawn from what all characters share
 (``banks/decisions/forms.toml``). What tells one character's decision from another's that takes the same course is the
-memory it rests on, which is its own (``builders.offline.quotation``). HEART-BENCH 3.4 and appendix D.4.
+memory it rests on, which is its own (``builders.offline.choices.quotation``). HEART-BENCH 3.4 and appendix D.4.
 
 The words of ``inner_consciousness``, which no question shows, are of the character's own voice
 (``banks/decisions/<trait>_<pole>.toml``).
@@ -20,13 +20,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from builders.offline.quotation import age_phrase, leading, noun_phrase
+from builders.offline.choices.quotation import age_phrase, leading, noun_phrase
 from builders.offline.scenes import archetype
 from builders.pipeline.streams import Streams
 from builders.scenarios.blueprints import Blueprint
 from schemas.tables import Row
 
-_BANKS = Path(__file__).parent / "banks" / "decisions"
+_BANKS = Path(__file__).parents[1] / "banks" / "decisions"
 
 # How much a trait one unit above the middle counts, and a memory that has all words of a course, beside a value at
 # full importance. A trait that weighed more would be known from a character's other questions (docs/notes.md).

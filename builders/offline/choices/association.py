@@ -27,7 +27,7 @@ from schemas.tables import Row, term_ids
 
 Matrix = NDArray[np.float64]
 
-_EMOTIONS = Path(__file__).parents[1] / "seeds" / "emotions.toml"
+_EMOTIONS = Path(__file__).parents[2] / "seeds" / "emotions.toml"
 _PRESSURE = {"Low": 0.2, "Medium": 0.4, "High": 0.6, "Very High": 0.8, "Extreme": 1.0}
 
 # How much the narrative's likeness counts against variety when memories are ranked.
