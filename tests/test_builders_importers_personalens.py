@@ -152,7 +152,8 @@ PLANTED = {
 def test_a_dataset_without_a_fault_has_no_finding():
     staged = stage(samples.personalens())
     assert staged.findings == []
-    assert staged.counts() == {"preferences": 90, "tasks": 21, "users": 2, "situations": 39, "published_files": 28}
+    assert staged.counts() == {"preferences": 90, "tasks": 21, "users": 2, "situations": 39, "published_files": 28,
+                               "task_turns": 0}  # fmt: skip
 
 
 @pytest.mark.parametrize("planted", PLANTED)

@@ -24,7 +24,7 @@ def release(tmp_path_factory):
 @pytest.fixture(scope="module")
 def next_release(release):
     tables = {**small_tables(), "memories": [*small_tables()["memories"], many_memories(999)[-1]]}
-    return release_of(release.folder.parents[2], "heart@0.2.0", tables)
+    return release_of(release.folder.parents[2], "heart@1.0.0", tables)
 
 
 def impostor(release, folder):
@@ -233,7 +233,7 @@ def test_the_next_version_replaces_the_files_in_one_commit_and_the_old_tag_stays
     repo = hub.repos["lab/heart"]
     assert len(repo.commits) == 3
     assert without_attributes(repo.files("v0.1.0")) == files_of(release.folder)
-    assert without_attributes(repo.files("v0.2.0")) == without_attributes(repo.files("main"))
+    assert without_attributes(repo.files("v1.0.0")) == without_attributes(repo.files("main"))
     assert without_attributes(repo.files("main")) == files_of(next_release.folder)
     assert hub.uploads() - sent == 2  # memories, and the prompts with what may be remembered
     older = to_hub(hub, impostor(release, tmp_path / "other"), tmp_path, "--yes")
@@ -243,7 +243,7 @@ def test_the_next_version_replaces_the_files_in_one_commit_and_the_old_tag_stays
 def test_a_version_older_than_main_does_not_go_back_over_it(hub, release, next_release, tmp_path):
     assert to_hub(hub, next_release, tmp_path, "--yes").returncode == 0
     done = to_hub(hub, release, tmp_path, "--yes")
-    assert done.returncode == 2 and "main holds heart@0.2.0" in done.stderr
+    assert done.returncode == 2 and "main holds heart@1.0.0" in done.stderr
     assert len(hub.repos["lab/heart"].commits) == 2
 
 

@@ -243,7 +243,7 @@ GREEDY = {
     "SELECT * FROM range(100000000000) t(i)": "longer than 1 s",
     "SELECT a.content_full FROM memories a, range(100000000)": "longer than 1 s",
     "SELECT * FROM memories a, memories b, memories c, memories d, memories e, memories f, memories g": "longer|rows",
-    "SELECT i FROM range(30000) t(i)": "rows",
+    "SELECT i FROM range(30000) t(i)": "rows|longer",
     "SELECT repeat('y', 100000) FROM range(3000)": "rows|longer",
 }
 SCRIPT = """

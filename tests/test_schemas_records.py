@@ -7,7 +7,7 @@ import jsonschema
 import pyarrow as pa
 import pytest
 from conftest import one_row, rows_of
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.arrow import arrow_schema
@@ -93,7 +93,7 @@ def test_key_columns_are_plain_and_never_null(table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@settings(max_examples=20)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.data_too_large])  # a profile alone is large
 @given(data=st.data())
 def test_rows_come_back_from_arrow_as_they_went_in(table, data):
     rows = data.draw(st.lists(rows_of(table), max_size=3))

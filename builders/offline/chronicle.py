@@ -30,8 +30,8 @@ _SHARE, _MOST = 0.2, 0.06
 
 # Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), and as long as it
 # lacks one of Rubin's dimensions (appendix B.3).
-_TELLINGS, _LIKE = 5, 0.62
-_WHOLE_TELLINGS = 6
+_TELLINGS, _LIKE = 12, 0.62
+_WHOLE_TELLINGS = 14
 
 
 class Chronicle:
