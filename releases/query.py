@@ -44,7 +44,7 @@ _NEEDS = re.compile(r"^-- needs: (.+)$", re.M)
 # In this order: what may be set must be set before the lock.
 _LOCK = (
     "SET temp_directory = ''",
-    "SET memory_limit = '1GB'",
+    "SET memory_limit = '800MB'",
     "SET python_enable_replacements = false",
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",

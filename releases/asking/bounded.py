@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TIMEOUT = 30.0
 """Seconds a SELECT may take."""
 
-MOST_MEMORY = 1 << 30
+MOST_MEMORY = 900 << 20
 """Bytes that asking may take beside what the process has taken before."""
 
 BATCH = 10_000
