@@ -42,10 +42,12 @@ def card_texts(benchmark: Benchmark) -> Texts:
     for kind in ("figure", "config", "floor"):
         for number, entry in enumerate(said.get(kind, ())):
             check_known("table", entry["needs"], benchmark.tables, path, f"{kind}.{number}.needs")
+    taken = dict.fromkeys(benchmark.tables, "a table")
     for number, config in enumerate(said.get("config", ())):
-        if config["name"] in benchmark.tables:
-            fix = "Give it another name"
-            raise RequestError("a config with the name of a table", path, field=f"config.{number}.name", fix=fix)
+        if config["name"] in taken:
+            what = f"a config with the name of {taken[config['name']]}"
+            raise RequestError(what, path, field=f"config.{number}.name", fix="Give it another name")
+        taken[config["name"]] = "an earlier config"
     return _with_defaults(benchmark, said)
 
 
