@@ -128,9 +128,7 @@ def test_the_recipes_of_the_other_cards_in_the_repository_run_as_printed(tmp_pat
     scores = {row["sample_id"]: row["score"] for row in open_release("persturn@1.0.0").rows("ratings")}
     asked = [row["sample_id"] for row in pq.read_table(folders[2] / "persturn_eval").to_pylist()]
     off = [abs(scores[name] - 4) for name in asked]
-    assert persturn == (
-        f"1 mean absolute error {sum(off) / len(off):.3f} over {len(off)} replies; {off.count(0)} exactly right"
-    )
+    assert persturn == f"1 mean absolute error {sum(off) / len(off):.3f}, {off.count(0)} of {len(off)} right"
 
 
 def test_the_recipe_of_fidelity_asks_every_probe_under_every_instruction(tmp_path):
