@@ -198,6 +198,19 @@ def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator
         yield at_row(subject, "format.count", "warning", "an entry stands twice", field, source=source)
 
 
+def length_of(
+    subject: Subject, field: str, limits: tuple[int, int], severity: Severity, source: str
+) -> Iterator[Finding]:
+    """``length.short`` and ``length.long``: a text that is there and has fewer or more characters than allowed."""
+    size = len(subject.text(field).strip())
+    if 0 < size < limits[0]:
+        message = f"{counted(size, 'character')}, at least {limits[0]:,} needed"
+        yield at_row(subject, "length.short", severity, message, field, size, source)
+    if size > limits[1]:
+        message = f"{counted(size, 'character')}, at most {limits[1]:,} allowed"
+        yield at_row(subject, "length.long", severity, message, field, size, source)
+
+
 def repeated_keys(read: Sequence[Subject]) -> Iterator[Finding]:
     """``format.repeated``: a key that more than one row has; on every row but the first."""
     first: dict[str, int] = {}
