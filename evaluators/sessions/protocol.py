@@ -82,7 +82,7 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
         "prompts": {name: {"id": f"{file.id}@{file.version}", "digest": file.digest} for name, file in files.items()},
         "max_tokens": room,
     }
-    talks = [_talk(case, f"evaluate/dialogue/{release.name}/{case.persona}", _turns(cases)) for case in cases]
+    talks = [_talk(case, f"evaluate/dialogue/{release.name}/{case.persona}", about["turns"]) for case in cases]
     named = ("" if memory == "full" else f"memory-{memory}", f"flip-{parsed.flip}" if parsed.flip else "")
     return dialogue_plan(release, parsed, talks, about, extra="learned", named=named, offline_users=tuple(users.USERS))
 
