@@ -93,7 +93,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """The exact two-sided p-value of McNemar's test: a fair coin for every question on which two runs differ."""
     tosses = only_first + only_second
     tail = sum(math.comb(tosses, heads) for heads in range(min(only_first, only_second) + 1))
-    return min(1.0, 2 * tail / 2**tosses)
+    return min(1.0, float(2 * tail / 2**tosses))
 
 
 def paired(first: Answers, second: Answers, scenarios: Sequence[str], characters: Sequence[str], seed: int) -> Paired:
