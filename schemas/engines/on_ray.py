@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,7 @@ from schemas.errors import MachineError, RequestError
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _RETRIES = 3
 _PATIENCE = 10.0  # seconds for a cluster to answer
 
@@ -112,4 +114,5 @@ def _no_cluster(address: str | None, error: Exception) -> MachineError:
 
 def _failed(error: Exception) -> MachineError:
     fix = "Free memory on the nodes or lower --processes, and run the same command again"
-    return MachineError("Ray gave up a task", expected=str(error).splitlines()[0], fix=fix)
+    said = [line for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
+    return MachineError("Ray gave up a task", expected=said[-1] if said else type(error).__name__, fix=fix)
