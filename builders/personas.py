@@ -2,8 +2,8 @@
 
 A character is a Big Five vector with one trait at an extreme, an occupation that fits it, and the
 rules every memory and decision follows (HEART-BENCH 3.2 stage 1, appendix B.1, G.1, Tables 4, 5). A
-user's own is a TOML file with the fields of ``seeds/characters.toml``; id and label may be left out (docs/own-characters.md).
-Beside each character its life ledger is written (``builders.life.ledgers``).
+user's own is a TOML file with the fields of ``seeds/characters.toml`` (docs/own-characters.md). Beside each
+character its life ledger is written (``builders.life.ledgers``).
 
     python -m builders.personas --benchmark heart
     python -m builders.personas --spec mine.toml
@@ -130,8 +130,8 @@ def build(run: Run) -> Done:
 def own_patterns_note(row: Row) -> str:
     """What becomes of the core patterns of a user's own character, as a line for people."""
     return (
-        f"{row['character_id']}: --backend messages writes by its core_patterns; the built-in writer does not, and speaks "
-        f"with the voice and the patterns of {archetype(row)}"
+        f"{row['character_id']}: --backend messages writes by its core_patterns; the built-in writer does not, "
+        f"and speaks with the voice and the patterns of {archetype(row)}"
     )
 
 

@@ -1,8 +1,8 @@
 """What a run of memories would write, ask and cost, before anything is asked.
 
-The plan is that of all windows asked for, by life stage and tier, written already or not. The requests are those of the run; in place of an answer stands a text as long as Table 7 says the character's
-memories are, and in place of the contexts before it a window as full as it will be. Repairs are not
-included. The estimate is ``models.estimate``'s.
+The plan is that of all windows asked for, by life stage and tier, written already or not. The requests are those of
+the run; in place of an answer stands a text as long as Table 7 says the character's memories are, and in place of the
+contexts before it a window as full as it will be. Repairs are not included. The estimate is ``models.estimate``'s.
 
     python -m builders.memories --char CHAR_04 --dry-run
 """
