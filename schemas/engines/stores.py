@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 import uuid
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _URL = re.compile(r"^(s3|gs|gcs):/+(?=[^/])")
+_PATIENCE, _ATTEMPTS = 10, 3  # seconds for a store to answer, and how often it is asked
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:/")
 
 
@@ -51,7 +53,21 @@ def _system(scheme: str) -> FileSystem:
 
     if scheme == "file":
         return fs.LocalFileSystem()
-    return fs.S3FileSystem() if scheme == "s3" else fs.GcsFileSystem()
+    return _s3() if scheme == "s3" else fs.GcsFileSystem()
+
+
+def _s3() -> FileSystem:
+    """S3, at another endpoint where the variable that all of AWS' tools read names one."""
+    from pyarrow import fs
+
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    scheme, _, host = endpoint.rpartition("://")
+    return fs.S3FileSystem(
+        endpoint_override=host.rstrip("/") or None,
+        scheme=scheme or "https",
+        connect_timeout=_PATIENCE,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+    )
 
 
 def files(path: Path | str, suffixes: tuple[str, ...]) -> list[str]:
