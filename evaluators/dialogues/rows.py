@@ -6,9 +6,9 @@
     notes       one row a note that a speaker kept, where one is kept
     and the table of what was asked afterwards
 
-A message that did not come (declined, not readable, cut off, no reply) is a row without text and ends its dialogue: it is counted,
-and nothing is put in its place. ``planted_<metric>`` is what a judge should say of a turn or a dialogue, where offline
-speakers said it and so know.
+A message that did not come (declined, not readable, cut off, no reply) is a row without text and ends its dialogue: it
+is counted, and nothing is put in its place. ``planted_<metric>`` is what a judge should say of a turn or a dialogue,
+where offline speakers said it and so know.
 """
 
 from __future__ import annotations

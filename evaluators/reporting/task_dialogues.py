@@ -134,9 +134,9 @@ def corrected(figures: Mapping[str, Any]) -> Section:
         for one in figures["corrected"]
     ]
     lead = (
-        "A judge that answers yes or no has errors. On planted dialogues of the other runs it is known how often it sees"
-        " a true case (hits) and calls a false one true (false alarms); the rate is corrected for both (Rogan and Gladen"
-        " 1978). It changes with the judge only as far as its errors on these dialogues are others."
+        "A judge that answers yes or no has errors. On planted dialogues of the other runs it is known how often it"
+        " sees a true case (hits) and calls a false one true (false alarms); the rate is corrected for both (Rogan and"
+        " Gladen 1978). It changes with the judge only as far as its errors on these dialogues are others."
     )
     head = ["Rate", "As judged", "Hits", "False alarms", "Corrected", "Examined on"]
     return Section("task-corrected", "Rates corrected for the judge's errors", _table(head, rows), lead)
@@ -169,8 +169,8 @@ def contexts(figures: Mapping[str, Any]) -> Section:
         for one in figures["contexts"]
     ]
     lead = (
-        "What it changes that the assistant knows more: the mean difference between dialogues of the same user, task and"
-        " situation. An interval that holds 0 shows no difference."
+        "What it changes that the assistant knows more: the mean difference between dialogues of the same user, task"
+        " and situation. An interval that holds 0 shows no difference."
     )
     return Section("task-contexts", "Contexts, paired", _table(["Figure", *_heads(), "Pairs"], rows), lead)
 

@@ -21,12 +21,11 @@ from typing import Any
 import polars as pl
 
 from evaluators.dialogues.items import read_items
-from evaluators.rubrics.compatibility import read_released
-from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
 from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
-from evaluators.rubrics.verdicts import Verdict, read_reply
+from evaluators.rubrics.released_judgements import OTHERWISE, asked_of_judges, with_released_form
+from evaluators.rubrics.verdicts import Verdict
 from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
@@ -70,7 +69,8 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--released-parsing",
         action="store_true",
-        help="read replies as the released judge of persona fidelity did, to compare with its scores",
+        help="read replies as the released judge of the benchmark did (fidelity, personalens), to compare with its"
+        " scores",
     )
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
@@ -117,12 +117,15 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubric]:
     """The rubrics that are named, or those of the benchmark for this protocol. Raises RequestError for none."""
-    if parsed.rubric:
-        return [read_rubric(path) for path in parsed.rubric]
-    benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
-    found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
+    found = [read_rubric(path) for path in parsed.rubric or ()]
+    if not found:
+        benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
+        found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
+        found = with_released_form(found) if parsed.released_parsing else found
     if not found:
         raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
+    for rubric in found:  # what cannot be judged so is refused before anything is asked
+        asked_of_judges(rubric, parsed.released_parsing)
     return found
 
 
@@ -152,14 +155,14 @@ def _chains(
             f"offline:{offline} without planted quality", parsed.said, expected="what an offline subject wrote",
             fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
-    read = read_released if parsed.released_parsing else read_reply
+    ask = asked_of_judges(rubric, parsed.released_parsing)
     return [
-        functools.partial(_judged, rubric, f"{name}/{row['item']}", row, (offline, parsed.seed), read) for row in rows
+        functools.partial(_judged, rubric, f"{name}/{row['item']}", row, (offline, parsed.seed), ask) for row in rows
     ]
 
 
 def _judged(
-    rubric: Rubric, name: str, row: Mapping[str, Any], without: tuple[str | None, int], read: Reader
+    rubric: Rubric, name: str, row: Mapping[str, Any], without: tuple[str | None, int], ask: Callable[..., Chain[Found]]
 ) -> Chain[Found]:
     offline, seed = without
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
@@ -171,7 +174,7 @@ def _judged(
         chance = rng_for(seed, "evaluators", f"judge.{offline or 'estimate'}", name)
         return offline_answer(offline or "constant", rubric, fields, planted, chance)
 
-    return (yield from judged(rubric, name, fields, compose, read))
+    return (yield from ask(rubric, name, fields, compose))
 
 
 def _rows(
@@ -266,6 +269,9 @@ def _write(
         print_json({"result": str(path), **{key: written[key] for key in ("release", "run", "metrics", "figures")}})
     else:
         _say_figures(written, parsed.quiet)
+    if parsed.released_parsing:
+        other = sum(OTHERWISE in (row["reason"] or "") for row in rows)
+        say(f"{other:,} of {len(rows):,} scores are another when read strictly", quiet=parsed.quiet or parsed.json)
     say(f"wrote {path}", quiet=parsed.quiet or parsed.json)
     states = {one["judge"]: one["states"] for one in written["figures"]["judged"] if one["judge"] != PEOPLE}
     if any(one["failed"] for one in states.values()):
@@ -288,7 +294,6 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
 
 
 def _say_figures(header: Mapping[str, Any], quiet: bool) -> None:
-    """The figures of each judge for people."""
     from evaluators.reporting.lines import score_lines
 
     for line in score_lines(header):
