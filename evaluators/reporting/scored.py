@@ -8,7 +8,6 @@ sentences, means elsewhere; agreement where there are several judges; an examina
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -20,6 +19,7 @@ from evaluators.reporting.dialogues.curves import curves, gains
 from evaluators.reporting.dialogues.learned import learned
 from evaluators.reporting.dialogues.reader import reader
 from evaluators.reporting.lines import figures_of, metric_name, population
+from evaluators.reporting.meanings import explained
 from evaluators.reporting.parts import Chapter, Section, table
 from evaluators.reporting.ranking import ranking
 from evaluators.reporting.scored_report import ScoredReport
@@ -27,7 +27,6 @@ from evaluators.scoring.metrics import STATES
 from evaluators.scoring.ranking import Ranked, names_of, ranked
 from evaluators.scoring.score_rows import read_scores
 
-_MEANINGS = Path(__file__).with_name("meanings.toml")
 _AGREEMENT = ("exact", "within_one", "kappa", "spearman", "bias", "not_applicable")
 _HEADS = ("Exact", "Within one", "Kappa, quadratic", "Spearman", "Bias", "Same on applies", "Items")
 
@@ -103,21 +102,15 @@ def sections(report: ScoredReport) -> list[Section]:
 
 def figures(report: ScoredReport) -> Section:
     """Each figure: what it means, what would change it, and its value and intervals for every run and judge."""
-    meanings = tomllib.loads(_MEANINGS.read_text("utf-8"))
     found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for name, one in report.judged():
         for metric, figure in figures_of(one).items():
             found.setdefault(metric, []).append((f"{escape(name)} <small>{escape(one['judge'])}</small>", figure))
     body = ""
     for metric, rows in found.items():
-        known = meanings.get(metric, {})
-        title = escape(known.get("name", metric_name(metric).capitalize()))
-        means = escape(known.get("means", f"Mean of the scores of {metric_name(metric)} over what applies."))
-        changes = escape(known.get("changes", "The answers, and the judge's bias."))
-        body += (
-            f'<div class="figure"><h3>{title}</h3><p>{means} <span class="changes">Changes with: {changes}</span></p>'
-            f"{_figure_table(rows)}</div>"
-        )
+        words = metric_name(metric)
+        means = f"Mean of the scores of {words} over what applies."
+        body += explained(metric, _figure_table(rows), words.capitalize(), means)
     lead = "What was measured, how sure it is (95 % intervals, each for whom it speaks of), and what would change it."
     return Section("scores", "Scores", body, lead)
 
@@ -155,7 +148,8 @@ def groups(report: ScoredReport) -> Section:
         for group, by in _groups(one).items():
             metrics = [metric for metric in next(iter(by.values()), {}) if metric != "sets"]
             rows = [[escape(key), *(_value(own[metric]) for metric in metrics)] for key, own in by.items()]
-            told = f"{escape(name)}, {escape(one['judge'])}: by {escape(group.replace('_', ' '))}"
+            about = "" if "fidelity" in one else f" {escape(metric_name(one['metric']))}"
+            told = f"{escape(name)}, {escape(one['judge'])}:{about} by {escape(group.replace('_', ' '))}"
             body += f"<details><summary>{told}</summary>{table([group, *metrics], rows)}</details>"
     return Section("groups", "By group", body)
 

@@ -58,6 +58,8 @@ class Scale:
             return ", ".join(f"{place} {label}" for place, label in enumerate(self.labels))
         if self.kind == "integers":
             return f"a whole number from {self.least} to {self.most}"
+        if self.kind == "boolean":
+            return "true or false"
         return ", ".join(f"{value:g}" for value in self.values)
 
 

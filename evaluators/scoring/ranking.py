@@ -24,7 +24,7 @@ from evaluators.scoring.series_figures import series_of
 
 HEADLINE = "acc_atom"
 
-_DETAILS = ("setting", "memory", "flip", "user", "limit", "seed", "judges")
+_DETAILS = ("setting", "memory", "flip", "context", "ending", "user", "limit", "seed", "judges")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,9 @@ def read_result(path: Path) -> Result:
     try:
         document = orjson.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing result", path, fix="Check the path, or run: python -m evaluators choice") from None
+        raise RequestError(
+            "missing result", path, fix="Check the path, or make it first: python -m evaluators --help"
+        ) from None
     except IsADirectoryError:
         raise RequestError("a folder instead of a result", path, fix="Name the files in it") from None
     except orjson.JSONDecodeError as error:
