@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 import orjson
 
 from evaluators.scoring.ranking import Ranked
+
+BLOCK_BYTES = 1_150_000
+"""What the items of a chapter may take of a page of 1.5 MB."""
+
+PLACED = "Here are {count:,} of {all:,} {what}, evenly spread: a page of fewer runs has room for more."
+"""The note where not all items fit."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +83,31 @@ def data_block(kind: str, document: Any) -> str:
     """
     packed = base64.b64encode(gzip.compress(orjson.dumps(document), 9, mtime=0)).decode()
     return f'<script type="text/plain" class="data" data-kind="{kind}">{packed}</script>'
+
+
+def data_block_within(
+    kind: str, ids: Sequence[str], make: Callable[[Sequence[str]], Any], most: int = BLOCK_BYTES
+) -> tuple[str, int]:
+    """The block of as many ids as fit ``most`` bytes, evenly spread, and how many those are; ``make`` makes the
+    document of some of them. At least one id is in it, whatever its size."""
+    count = len(ids)
+    while True:
+        block = data_block(kind, make([ids[place * len(ids) // count] for place in range(count)]))
+        if len(block) <= most or count <= 1:
+            return block, count
+        count = max(1, min(count - 1, int(count * most / len(block) * 0.97)))
+
+
+@dataclass
+class SharedWords:
+    """Texts that several items of a document have in common, once each."""
+
+    words: list[str] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+
+    def place(self, word: str) -> int:
+        """The place of a text in ``words``."""
+        if word not in self.places:
+            self.places[word] = len(self.words)
+            self.words.append(word)
+        return self.places[word]

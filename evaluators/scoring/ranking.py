@@ -7,7 +7,7 @@ run's rank is one more than the number of runs that are told to be better than i
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,6 @@ from evaluators.scoring.score_rows import Scores
 from evaluators.scoring.series_figures import series_of
 
 HEADLINE = "acc_atom"
-
-_DETAILS = ("setting", "memory", "flip", "user", "limit", "seed", "judges")
 
 
 @dataclass(frozen=True)
@@ -138,25 +136,3 @@ def _sign(one: pl.DataFrame, two: pl.DataFrame, seed: int) -> int:
 def _draws(clusters: int, seed: int) -> ClusterDraws:
     """The draws that all pairs of runs share."""
     return ClusterDraws(clusters, seed)
-
-
-def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
-    """A name for each run: its model, and what else of the run tells those of one model apart."""
-    runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
-    made = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
-    for detail in _DETAILS:
-        values = {str(run.get(detail)) for run, name in zip(runs, made, strict=True) if made.count(name) > 1}
-        if len(values) > 1:
-            several = [made.count(name) > 1 for name in made]
-            made = [
-                f"{name}, {_detail(run, detail)}" if apart and detail in run else name
-                for name, run, apart in zip(made, runs, several, strict=True)
-            ]
-    return [
-        name if name not in made[:place] else f"{name} ({made[:place].count(name) + 1})"
-        for place, name in enumerate(made)
-    ]
-
-
-def _detail(run: Mapping[str, Any], detail: str) -> str:
-    return f"judged by {', '.join(run[detail])}" if detail == "judges" else f"{detail} {run[detail]}"

@@ -128,23 +128,6 @@ def demand_same_questions(found: Sequence[tuple[Path, Result]]) -> None:
             )
 
 
-def names(results: Sequence[Result]) -> list[str]:
-    """A short name for each run: model and setting, and what else tells them apart."""
-    made = [f"{result['run']['model']}, {result['run']['setting']}" for result in results]
-    for detail in ("k", "embedder", "manager", "orders", "samples", "limit", "seed"):
-        if len(set(made)) == len(made):
-            break
-        made = [
-            f"{name}, {detail} {result['run'][detail]}" if made.count(name) > 1 else name
-            for name, result in zip(made, results, strict=True)
-        ]
-    seen: dict[str, int] = {}
-    for place, name in enumerate(made):
-        seen[name] = seen.get(name, 0) + 1
-        made[place] = name if seen[name] == 1 else f"{name} ({seen[name]})"
-    return made
-
-
 def demand_release(release: Release, result: Result) -> None:
     """Raises RequestError when a release is not the one a result is of."""
     if release.content_digest != result["release"]["content_digest"]:

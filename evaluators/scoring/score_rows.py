@@ -43,7 +43,7 @@ _COLUMNS: Mapping[str, pl.DataType] = {
     "output_tokens": pl.Int64(),
     "cost": pl.Float64(),
 }
-_NEVER_NULL = ("item", "metric", "judge", "state", "input_tokens", "output_tokens")
+_SPENT = ("input_tokens", "output_tokens", "cost")
 _RECOMPUTED = ("item", "metric", "judge", "state", "value", "planted", "planted_state", "reason")
 _AGAIN = "Judge again"
 
@@ -104,14 +104,14 @@ def read_scores(path: Path, header: Mapping[str, Any]) -> Scores:
         metrics = tuple(metric_of(value) for value in header["metrics"])
     except (KeyError, TypeError) as error:
         raise RequestError("malformed metric", path, expected=str(error), fix=_AGAIN) from None
-    frame = _read(rows, header["rows"]["sha256"])
+    frame, spent = _read(rows, header["rows"]["sha256"])
     if len(frame) != header["rows"]["count"]:
         expected = f"{header['rows']['count']:,} rows, found {len(frame):,}"
         raise RequestError("another number of rows", rows, expected=expected, fix=_AGAIN)
     problem = _problem_of_metrics(frame, metrics)  # what the rows alone show was checked as they were read
     if problem is not None:
         raise _wrong(problem, rows)
-    fresh = orjson.loads(orjson.dumps(summary(frame, metrics, header["run"]["seed"])))
+    fresh = orjson.loads(orjson.dumps({**summary(frame, metrics, header["run"]["seed"]), "used": _used(spent)}))
     for name, value in fresh.items():
         if not close(header["figures"].get(name), value):
             raise RequestError("figures do not follow from the rows", path, field=name, fix=_AGAIN)
@@ -132,7 +132,8 @@ def _wrong(problem: _Problem, path: Path) -> RequestError:
     )
 
 
-def _read(path: Path, digest: str) -> pl.DataFrame:
+def _read(path: Path, digest: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that figures are made of, and what judging them used."""
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -152,7 +153,7 @@ def _read(path: Path, digest: str) -> pl.DataFrame:
         raise _wrong(problem, path)
     if found != digest:
         raise RequestError("rows of another result", path, expected=f"SHA-256 {digest[:16]}, found {found[:16]}")
-    return frame
+    return frame, pl.read_parquet(path, columns=["judge", *_SPENT], memory_map=True)
 
 
 def _used(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
