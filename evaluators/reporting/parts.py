@@ -7,11 +7,13 @@ import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from evaluators.scoring.ranking import Ranked
+from schemas.errors import RequestError
 
 BLOCK_BYTES = 1_150_000
 """What the items of a chapter may take of a page of 1.5 MB."""
@@ -38,6 +40,22 @@ class Section:
         lead = f'<p class="lead">{self.lead}</p>' if self.lead else ""
         heading = f'<h2 id="{name}-h">{escape(self.title)}</h2>'
         return f'<section id="{name}" aria-labelledby="{name}-h">{heading}{lead}{self.body}</section>'
+
+
+def head_html(result: Mapping[str, Any], verdict: str, lead: str, cautions: Sequence[str]) -> str:
+    """A chapter's head: the answer in a sentence, what it rests on, what it cannot show (all HTML), and the content."""
+    caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
+    digest = f'<p class="digest">content <code>{result["release"]["content_digest"][:16]}</code></p>'
+    return f'<p class="verdict">{verdict}</p><p>{lead}</p>{caution}{digest}'
+
+
+def only_result(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], fix: str) -> Mapping[str, Any]:
+    """The one result of a chapter that can hold no more. Raises RequestError for several."""
+    if len(results) > 1:
+        raise RequestError(
+            f"{len(results)} results of `{results[0]['kind']}`", paths[1], expected="one a page", fix=fix
+        )
+    return results[0]
 
 
 @dataclass(frozen=True)

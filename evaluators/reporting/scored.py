@@ -31,7 +31,7 @@ from evaluators.reporting.judges import (
     used,
 )
 from evaluators.reporting.lines import figures_of, metric_name, population
-from evaluators.reporting.parts import Chapter, Section, table
+from evaluators.reporting.parts import Chapter, Section, head_html, table
 from evaluators.reporting.ranking import ranking
 from evaluators.reporting.scored_report import ScoredReport
 from evaluators.reporting.texts import texts
@@ -64,7 +64,6 @@ def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], 
 
 def head(report: ScoredReport) -> str:
     """The page's head: what was judged, by whom, and what stands first."""
-    release = report.results[0]["release"]
     judges = sorted({one["judge"] for _, one in report.judged()})
     offline = [judge for judge in judges if judge.startswith("offline:")]
     cautions = []
@@ -73,13 +72,11 @@ def head(report: ScoredReport) -> str:
     if offline:
         cautions.append(f"Judges without a model, ceilings and floors: {escape(', '.join(offline))}.")
     cautions += _unexamined(report, judges)
-    caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
-    return (
-        f'<p class="verdict">{_verdict(report)}</p>'
-        f"<p>Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks "
-        "of (the same ones asked again, or others like these).</p>"
-        f'{caution}<p class="digest">content <code>{release["content_digest"][:16]}</code></p>'
+    lead = (
+        f"Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks of "
+        "(the same ones asked again, or others like these)."
     )
+    return head_html(report.results[0], _verdict(report), lead, cautions)
 
 
 def _unexamined(report: ScoredReport, judges: Sequence[str]) -> list[str]:
