@@ -16,7 +16,14 @@ HEAD = {
     "kind": "scores",
     "release": {"name": "some@0.1.0", "digest": DIGEST, "content_digest": DIGEST},
     "evaluated_by": "0",
-    "run": {"model": "m", "served_by": [], "seed": 7},
+    "run": {
+        "model": "m",
+        "served_by": [],
+        "seed": 7,
+        "protocol": "p",
+        "judges": ["j"],
+        "judged": {"limit": None, "seed": 7},
+    },
     "said": {"model": "m", "tables": {"turns": DIGEST}},
 }
 WARMTH = Metric(
@@ -218,3 +225,34 @@ def test_two_crossed_clusters_give_three_intervals(tmp_path):
 def test_the_head_of_scores_is_that_of_any_result(tmp_path):
     release = type("R", (), {"name": "x@0.1.0", "digest": DIGEST, "content_digest": DIGEST})
     assert HEAD.keys() - {"said"} == head(release, "scores", {}).keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda header: header["run"].update(model="another"), "two models in {}, field run.model: m"),
+        (lambda header: header["run"].update(judges=["k"]), "judges against the rows in {}, field run.judges: j"),
+        (lambda header: header["figures"].update(bonus=1), "figures do not follow from the rows in {}, field bonus"),
+        (lambda header: header["run"].update(protocol=[1]), "not a result in {}: run/protocol"),
+        (lambda header: header["run"].update(shown=3), "not a result in {}: run/shown"),
+        (lambda header: header["metrics"][0]["scale"].update(kind="stars"), "not a result in {}: metrics/0/scale/kind"),
+        (
+            lambda header: header["metrics"][0]["aggregation"].update(over=0),
+            "not a result in {}: metrics/0/aggregation/over",
+        ),
+    ],
+)
+def test_an_edited_header_is_refused_by_file_and_field(tmp_path, change, said):
+    path = tmp_path / "r.json"
+    write(path, some_rows())
+    edited(path, change)
+    with pytest.raises(RequestError) as raised:
+        read_result(path)
+    assert said.format(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_a_row_without_a_group_that_figures_need_is_refused(tmp_path):
+    rows = some_rows()
+    rows[2]["groups"] = {**rows[2]["groups"], "user": None}
+    with pytest.raises(RequestError, match=rf"null in .*, row {rows[2]['item']}, field groups.user"):
+        write(tmp_path / "r.json", rows)

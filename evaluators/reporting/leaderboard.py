@@ -80,16 +80,14 @@ def leaderboard(found: Sequence[Named], seed: int) -> list[dict[str, Any]]:
 
 def _ranked(own: Sequence[Named], seed: int) -> list[Ranked]:
     made: list[Ranked] = []
-    groups: dict[tuple[Any, ...], list[Named]] = {}
-    for one in own:
-        groups.setdefault(_group(one[1]), []).append(one)
+    groups: dict[tuple[Any, ...], dict[str, Named]] = {}
+    for name, one in zip(names_of([result for _, result in own]), own, strict=True):
+        groups.setdefault(_group(one[1]), {})[name] = one
     for (kind, *_), members in sorted(groups.items(), key=lambda item: str(item[0])):
-        results = [result for _, result in members]
         if kind == "choice":
-            made += choices_ranked(dict(zip(names_of(results), results, strict=True)), seed)
+            made += choices_ranked({name: result for name, (_, result) in members.items()}, seed)
         else:
-            read = (read_scores(path, result) for path, result in members)
-            made += ranked(dict(zip(names_of(results), read, strict=True)), seed)
+            made += ranked({name: read_scores(*one) for name, one in members.items()}, seed)
     return made
 
 

@@ -35,19 +35,22 @@ from evaluators.reporting.parts import Chapter, Section, head_html, table
 from evaluators.reporting.ranking import ranking
 from evaluators.reporting.scored_report import ScoredReport
 from evaluators.reporting.texts import texts
-from evaluators.scoring.metrics import metric_of
+from evaluators.scoring.metrics import metric_of, too_few
 from evaluators.scoring.ranking import ranked
+from evaluators.scoring.results import demand_same_sample
 from evaluators.scoring.run_names import names_of
 from evaluators.scoring.score_figures import PEOPLE
 from evaluators.scoring.score_rows import read_scores
 
 _MEANINGS = Path(__file__).with_name("meanings.toml")
 _WEAK = 0.2  # a kappa below which a judge is called noise: "slight" agreement, Landis and Koch 1977
+_WITHHELD: Mapping[str, Any] = {"value": None, "intervals": []}
 _ENOUGH = 100  # examined items from which on that is said
 
 
-def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], seed: int) -> Chapter:
-    """The chapter of results of ``judge`` on one content."""
+def scored_chapter(paths: Sequence[Path], results: Sequence[dict[str, Any]], seed: int) -> Chapter:
+    """The chapter of results of ``judge`` on one content. Raises RequestError for different samples of it."""
+    demand_same_sample(list(zip(paths, results, strict=True)))
     names = names_of(results)
     scores = {name: read_scores(path, one) for name, path, one in zip(names, paths, results, strict=True)}
     report = ScoredReport(results, names, ranked(scores, seed))
@@ -71,6 +74,11 @@ def head(report: ScoredReport) -> str:
         cautions.append("No model has been asked: the texts are planted, to rehearse with and to examine judges.")
     if offline:
         cautions.append(f"Judges without a model, ceilings and floors: {escape(', '.join(offline))}.")
+    few = dict.fromkeys(f"{name} by {one['judge']}" for name, one in report.judged() if too_few(one["states"]))
+    if few:
+        cautions.append(
+            f"Fewer than half of what applies was scored, and no figure is shown: {escape(', '.join(few))}."
+        )
     cautions += _unexamined(report, judges)
     lead = (
         f"Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks of "
@@ -158,9 +166,12 @@ def figures(report: ScoredReport) -> Section:
     found: dict[str, list[_Shown]] = {}
     for name, one in report.judged():
         trust = escape(examined_as(trusted, one["judge"], one["metric"]))
+        few = too_few(one["states"])
         for metric, figure in figures_of(one).items():
             who = f"{escape(name)} <small>{escape(one['judge'])}</small>"
-            found.setdefault(metric, []).append(_Shown(who, figure, trust))
+            found.setdefault(metric, []).append(
+                _Shown(who, _WITHHELD if few else figure, "too few scored" if few else trust)
+            )
     body = ""
     for metric, rows in found.items():
         known = meanings.get(metric, {})

@@ -31,7 +31,7 @@ from evaluators.running import asking, evaluations, offline_name, run_chains, sl
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, planted_in
-from evaluators.scoring.score_rows import frame_of, write_scores
+from evaluators.scoring.score_rows import frame_of, rows_beside, write_scores
 from models.backends import BackendSettings, add_asking_arguments
 from models.estimate import Estimate, estimate, say_estimate, total_cost
 from models.request import Chain, Reply
@@ -265,7 +265,7 @@ def _write(
     if parsed.json:
         print_json({"result": str(path), **{key: written[key] for key in ("release", "run", "metrics", "figures")}})
     else:
-        _say_figures(written, parsed.quiet)
+        _say_figures(written, rows, rows_beside(path), parsed.quiet)
     say(f"wrote {path}", quiet=parsed.quiet or parsed.json)
     states = {one["judge"]: one["states"] for one in written["figures"]["judged"] if one["judge"] != PEOPLE}
     if any(one["failed"] for one in states.values()):
@@ -287,9 +287,14 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
     return folder / f"scores.{name}.by.{'.'.join(parts)}.json"
 
 
-def _say_figures(header: Mapping[str, Any], quiet: bool) -> None:
-    """The figures of each judge for people."""
-    from evaluators.reporting.lines import score_lines
+def _say_figures(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], file: Path, quiet: bool) -> None:
+    """The figures of each judge for people, and why items have no score."""
+    from evaluators.reporting.lines import reason_lines, score_lines
 
-    for line in score_lines(header):
+    unscored = (
+        (f"{row['judge']}: {row['state']}", row["reason"], row["item"])
+        for row in rows
+        if row["state"] not in ("scored", "not_applicable")
+    )
+    for line in (*score_lines(header), *reason_lines(unscored, file)):
         say(line, quiet=quiet)

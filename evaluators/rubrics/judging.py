@@ -6,6 +6,7 @@ is replaced by the item's field of that name, for example the poles of the dimen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from models.prompts import load
 from models.request import Chain, Reply, Request
 from schemas.errors import RequestError
 
+_HEADING = re.compile(r"^#", re.MULTILINE)
 _PROMPT = Path(__file__).parent / "judge.md"
 
 Fields = Mapping[str, str]
@@ -31,7 +33,7 @@ def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[
         scores=_scores(rubric, fields),
         applies=_applies(rubric),
         answer=_form(rubric),
-        seen="\n\n".join(f"# {heading}\n\n{_field(fields, field, rubric)}" for field, heading in rubric.sees),
+        seen="\n\n".join(f"# {heading}\n\n{_material(fields, field, rubric)}" for field, heading in rubric.sees),
     )
     return Request(
         id=f"{name}/{rubric.id}",
@@ -136,6 +138,11 @@ def _form(rubric: Rubric) -> str:
 
 def _fill(text: str, fields: Fields, rubric: Rubric) -> str:
     return VARIABLE.sub(lambda found: _field(fields, found[1], rubric), text)
+
+
+def _material(fields: Fields, name: str, rubric: Rubric) -> str:
+    """A field's text, in which no line can pass for one of the prompt's headings."""
+    return _HEADING.sub(" #", _field(fields, name, rubric))
 
 
 def _field(fields: Fields, name: str, rubric: Rubric) -> str:

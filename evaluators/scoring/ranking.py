@@ -17,12 +17,16 @@ import polars as pl
 from evaluators.psychometrics.figures import units as trait_units
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
-from evaluators.scoring.metrics import Metric
+from evaluators.scoring.metrics import Metric, too_few
 from evaluators.scoring.resampling import ClusterDraws, sums_of
+from evaluators.scoring.score_figures import states_of
 from evaluators.scoring.score_rows import Scores
 from evaluators.scoring.series_figures import series_of
 
 HEADLINE = "acc_atom"
+
+_UNITS = {"unit": pl.String(), "cluster": pl.String(), "value": pl.Float64()}
+_NOTHING = pl.DataFrame(schema=_UNITS)
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[
     units = {
         name: pl.DataFrame(
             [(item["question_id"], item["character_id"], float(item["share"])) for item in result["items"]],
-            schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+            schema=_UNITS,
             orient="row",
         )
         for name, result in results.items()
@@ -87,11 +91,14 @@ def _of(sign: Mapping[tuple[str, str], int], one: str, two: str) -> int:
 
 
 def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
-    """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item."""
+    """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item. Nothing where too
+    few were scored."""
     how = metric.aggregation
     if how.series:
         return _people(own, metric, judge)
     rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
+    if too_few(states_of(rows)["states"]):
+        return _NOTHING
     if how.method == "traits":
         return trait_units(rows)
     if how.method != "atomic":
@@ -105,7 +112,7 @@ def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
             "cluster": [attributes[one.key][how.clusters[0]] for one, value in found if value is not None],
             "value": [value for _, value in found if value is not None],
         },
-        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+        schema=_UNITS,
     )
 
 
@@ -113,10 +120,12 @@ def _people(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     """Persons with their mean over all sessions and all metrics of the rubric."""
     names = [one.name for one in own.metrics if one.rubric == metric.rubric]
     rows = own.frame.filter(pl.col("metric").is_in(names) & (pl.col("judge") == judge))
+    if too_few(states_of(rows)["states"]):
+        return _NOTHING
     means = series_of(rows, metric).means()
     return pl.DataFrame(
         {"unit": list(means), "cluster": list(means), "value": list(means.values())},
-        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+        schema=_UNITS,
     )
 
 

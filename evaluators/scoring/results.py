@@ -128,6 +128,31 @@ def demand_same_questions(found: Sequence[tuple[Path, Result]]) -> None:
             )
 
 
+def demand_same_sample(found: Sequence[tuple[Path, Result]]) -> None:
+    """Raises RequestError when scores are of different samples of what there is: a mean over some is no mean."""
+    for path, result in found:
+        first, own = _sample(found[0][1]), _sample(result)
+        if first != own:
+            raise RequestError(
+                f"results of different samples: {own} here", path, expected=f"{first} as in {found[0][0]}",
+                fix="Put runs with the same --limit and --seed on one page",
+            )  # fmt: skip
+
+
+def _sample(result: Result) -> str:
+    """Which part of a release was asked and judged, in words."""
+    run, judged = result["run"], result["run"]["judged"]
+    parts = [
+        f"{limit} {what} (seed {seed})"
+        for what, limit, seed in (
+            ("asked", run.get("limit"), run["seed"]),
+            ("items judged", judged["limit"], judged["seed"]),
+        )
+        if limit is not None
+    ]
+    return " and ".join(parts) or "all"
+
+
 def demand_release(release: Release, result: Result) -> None:
     """Raises RequestError when a release is not the one a result is of."""
     if release.content_digest != result["release"]["content_digest"]:
