@@ -29,7 +29,7 @@ from evaluators.scoring.metrics import Metric
 from evaluators.scoring.resampling import load_ahead
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, planted_in, row_reader, without_texts
-from evaluators.scoring.score_rows import frame_of, write_scores
+from evaluators.scoring.score_rows import frame_of, rows_beside, write_scores
 from models.backends import add_asking_arguments
 from models.estimate import Estimate, estimate, say_estimate, total_cost
 from models.request import Chain
@@ -229,7 +229,7 @@ def _write(
     if parsed.json:
         print_json({"result": str(path), **{key: written[key] for key in ("release", "run", "metrics", "figures")}})
     else:
-        _say_figures(written, parsed.quiet)
+        _say_figures(written, rows, rows_beside(path), parsed.quiet)
     if parsed.released_parsing:
         other = sum(OTHERWISE in (row["reason"] or "") for row in rows)
         say(f"{other:,} of {len(rows):,} scores are another when read strictly", quiet=parsed.quiet or parsed.json)
@@ -254,9 +254,14 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
     return folder / f"scores.{name}.by.{'.'.join(parts)}.json"
 
 
-def _say_figures(header: Mapping[str, Any], quiet: bool) -> None:
-    """The figures of each judge for people."""
-    from evaluators.reporting.lines import score_lines
+def _say_figures(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], file: Path, quiet: bool) -> None:
+    """The figures of each judge for people, and why items have no score."""
+    from evaluators.reporting.lines import reason_lines, score_lines
 
-    for line in score_lines(header):
+    unscored = (
+        (f"{row['judge']}: {row['state']}", row["reason"], row["item"])
+        for row in rows
+        if row["state"] not in ("scored", "not_applicable")
+    )
+    for line in (*score_lines(header), *reason_lines(unscored, file)):
         say(line, quiet=quiet)

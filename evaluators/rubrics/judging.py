@@ -7,6 +7,7 @@ is replaced by the item's field of that name, for example the poles of the dimen
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from models.prompts import Rendered, load
 from models.request import Chain, Reply, Request
 from schemas.errors import RequestError
 
+_HEADING = re.compile(r"^#", re.MULTILINE)
 _PROMPT = Path(__file__).parent / "judge.md"
 _RUBRICS = 64  # of a run, at most, for which what follows from the rubric alone is kept
 
@@ -50,7 +52,7 @@ def judge_prompt(path: Path, rubric: Rubric, fields: Fields, scores: str, answer
         instructions=_fill(rubric.instructions, fields, rubric),
         scores=_fill(scores, fields, rubric),
         answer=answer,
-        seen="\n\n".join(f"# {heading}\n\n{_field(fields, field, rubric)}" for field, heading in rubric.sees),
+        seen="\n\n".join(f"# {heading}\n\n{_material(fields, field, rubric)}" for field, heading in rubric.sees),
         **more,
     )
 
@@ -150,6 +152,11 @@ def _form(rubric: Rubric) -> str:
 
 def _fill(text: str, fields: Fields, rubric: Rubric) -> str:
     return VARIABLE.sub(lambda found: _field(fields, found[1], rubric), text)
+
+
+def _material(fields: Fields, name: str, rubric: Rubric) -> str:
+    """A field's text, in which no line can pass for one of the prompt's headings."""
+    return _HEADING.sub(" #", _field(fields, name, rubric))
 
 
 def _field(fields: Fields, name: str, rubric: Rubric) -> str:

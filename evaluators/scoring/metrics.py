@@ -114,6 +114,12 @@ class Metric:
         return asdict(self)
 
 
+def too_few(states: Mapping[str, int]) -> bool:
+    """Whether of the items that the metric applies to fewer than half have a score: no figure is shown of those."""
+    applies = sum(count for state, count in states.items() if state != "not_applicable")
+    return 2 * states["scored"] < applies
+
+
 def metric_of(value: Mapping[str, Any]) -> Metric:
     """A metric from a header. Raises TypeError or KeyError for one that is malformed."""
     scale, aggregation = dict(value["scale"]), dict(value["aggregation"])
