@@ -93,3 +93,8 @@ def _stricter(one: TableRoles, other: TableRoles) -> TableRoles:
         return other if one.role == "record" else one
     gold, metadata = one.gold | other.gold, one.metadata & other.metadata
     return TableRoles(other.role, gold, metadata, other.gold_of or one.gold_of)
+
+
+def carries_canary(roles: Mapping[str, Any]) -> bool:
+    """Whether the rows of a table with these roles hold questions, keys or gold."""
+    return roles["role"] in ("questions", "keys") or bool(roles["gold"])

@@ -20,6 +20,7 @@ from releases.opening import Release
 from releases.parquet import Written, write_table
 from releases.placing import aside, clear, place, writing
 from releases.provenance import Tally
+from releases.roles import carries_canary
 from releases.verify import verify
 from schemas.engines.choice import Engine
 from schemas.errors import MachineError, RequestError
@@ -42,7 +43,7 @@ class Shape:
     @property
     def carries_canary(self) -> bool:
         """Whether the rows hold questions, keys or gold."""
-        return self.roles["role"] in ("questions", "keys") or bool(self.roles["gold"])
+        return carries_canary(self.roles)
 
 
 class WriteSharded(Protocol):

@@ -112,6 +112,16 @@ def test_a_canary_that_was_taken_out_or_changed_is_found(folder, table):
         assert verify(folder).problems
 
 
+def test_a_canary_that_was_taken_out_everywhere_is_missed(folder):
+    manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    for name in [*manifest["canary"]["tables"], *manifest["configs"]]:
+        (path,) = (folder / name).glob("*.parquet")
+        pq.write_table(pq.read_table(path).drop(["canary"]), path)
+    for canary in (None, {"text": "x", "tables": ["nothing"]}):
+        reseal(folder, lambda manifest, canary=canary: manifest.update(canary=canary))
+        assert "derived.canary" in {problem.code for problem in verify(folder).problems}
+
+
 def test_a_prompt_that_the_tables_do_not_give_is_found(folder):
     (path,) = (folder / "heart_eval").glob("*.parquet")
     rows = pq.read_table(path).to_pylist()

@@ -94,6 +94,42 @@ def test_a_formula_is_never_exported_as_one_and_comes_back_as_it_was_written(pla
     assert "'=1+1" in {row["text"] for row in play.sheet("A2")}
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: {("Rationale" if name == "rationale" else name): cell for name, cell in row.items()}, "rationale"),
+        (lambda row: {name: cell for name, cell in row.items() if name != "trace_edit"}, "trace_edit"),
+        (lambda row: {**row, "note": "I am not sure of this one."}, "column 'note' is not read"),
+    ],
+)
+def test_what_stands_in_a_renamed_or_added_column_is_refused_and_not_lost(play, change, said):
+    play.export()
+    code, _, err = play.call("import", play.save("A1", [change({**row, **AS_IS}) for row in play.sheet("A1")]))
+    assert code == 2 and said in err and err.count("\n") == 1
+    assert not play.space.keys("reviews")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace(b"verdict,", b"edit,", 1), "column twice"),
+        (lambda text: text.rstrip() + b",more,cells\r\n", "cells beyond the last column"),
+        (lambda text: text + b"," * 40 + b"\r\n", None),
+    ],
+)
+def test_a_header_with_a_name_twice_and_cells_beyond_it_are_told_and_empty_lines_pass(play, change, said):
+    play.export()
+    path = play.fill("A1", AS_IS)
+    path.write_bytes(change(path.read_bytes()))
+    code, document, err = play.call("import", path)
+    assert (code, document["taken"]) == (0, 4) if said is None else code == 2 and said in err and err.count("\n") == 1
+
+
+def test_names_that_differ_in_case_alone_are_the_same_person(play):
+    code, _, err = play.call("export", "--annotators", "A1", "a1", "A3", "--arbitrator", "B1")
+    assert code == 2 and "the same person twice" in err
+
+
 def test_agreement_names_the_items_it_is_over(play):
     play.export()
     play.judge()

@@ -22,6 +22,7 @@ from releases.content import schema_digest
 from releases.manifest import Manifest, Problem
 from releases.opening import Release
 from releases.parquet import read_schema
+from releases.roles import carries_canary
 from schemas.arrow import arrow_schema
 from schemas.errors import RequestError
 
@@ -45,7 +46,8 @@ def file_list_problems(manifest: Manifest) -> list[Problem]:
 
 def derived_problems(folder: Path, manifest: Manifest, counted: Counted) -> list[Problem]:
     """What does not follow from the rows; files and rows are already known to be the declared ones."""
-    problems = [*_counts(manifest, counted), *_schemas(folder, manifest), *_roles(folder, manifest), *_past(manifest)]
+    problems = [*_counts(manifest, counted), *_schemas(folder, manifest), *_roles(folder, manifest)]
+    problems += [*_past(manifest), *_canary(manifest)]
     release = Release(folder, manifest)
     for name, entry in manifest.get("configs", {}).items():
         problems += _config(release, name, entry, counted)
@@ -102,6 +104,18 @@ def _past(manifest: Manifest) -> Iterator[Problem]:
     parent = manifest["parent"]
     if newest != ([(parent["version"], parent["content_digest"])] if parent else []):
         yield Problem("manifest.json/history", "derived.history", "its newest entry is not the parent")
+
+
+def _canary(manifest: Manifest) -> Iterator[Problem]:
+    """The canary beside that of the card, and its tables beside those whose roles call for one."""
+    if "canary" not in manifest:
+        return
+    found, text = manifest["canary"] or {"text": None, "tables": []}, manifest["card"].get("canary") or None
+    tables = {name for name, table in manifest["tables"].items() if text and carries_canary(table["roles"])}
+    if (found["text"], {*found["tables"]}) != (text, tables):
+        yield Problem(
+            "manifest.json/canary", "derived.canary", "not that of the card, or of other tables than it is for"
+        )
 
 
 def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Counted) -> Iterator[Problem]:

@@ -77,7 +77,9 @@ def check_people(kind: Kind, annotators: Sequence[str], arbitrator: str | None) 
         if not _NAME.fullmatch(name):
             expected = "up to 40 letters, digits, and . _ -"
             raise RequestError(f"not a code name: {name!r}", expected=expected, fix="Give another one")
-    if len(set(everybody)) < len(everybody):
+    if len({name.casefold() for name in everybody}) < len(
+        everybody
+    ):  # sheets are files, also where case is no difference
         raise RequestError(
             "the same person twice", expected="different code names", fix="See --annotators, --arbitrator"
         )

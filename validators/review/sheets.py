@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from schemas.errors import RequestError
@@ -19,6 +19,19 @@ from validators.review.labelstudio import NAMES
 from validators.review.rounds import SEAL
 
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_BEYOND = ""
+# What stands beside the names and the answers; the kinds differ in it.
+_SHOWN = (
+    "profile",
+    "situation",
+    "event",
+    "question",
+    "thoughts",
+    "text",
+    "other_text",
+    "context",
+    "judgements",
+)
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 
@@ -43,16 +56,18 @@ def read_sheet(path: Path) -> list[Answer]:
     text = _text(path)
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restkey="", restval="")
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restkey=_BEYOND, restval="")
     columns = reader.fieldnames or ()
     missing = [name for name in NAMES if name not in columns]
     if missing:
         fix = "Use the sheet that was exported, with its header line"
         raise RequestError("sheet without its columns", path, expected=", ".join(missing), fix=fix)
     try:
-        found = [_answer(row, f"{path}:{reader.line_num}") for row in reader if any(map(str.strip, row.values()))]
+        rows = [(f"{path}:{reader.line_num}", row) for row in reader if any(map(_written, row.values()))]
     except csv.Error as error:
         raise RequestError("malformed CSV", f"{path}:{reader.line_num}", expected=str(error), fix="Fix it") from None
+    _check_columns(path, columns, [row for _, row in rows])
+    found = [_answer(row, where) for where, row in rows]
     for answer in found:
         if answer.annotator != found[0].annotator:
             expected = f"lines of one person, found {found[0].annotator} and {answer.annotator}"
@@ -65,6 +80,28 @@ def missing_lines(lines: Collection[Answer]) -> tuple[int, int]:
     seals = [match for line in lines if (match := SEAL.fullmatch(line.seal))]
     total = max((int(match[2]) for match in seals), default=0)
     return total - len({match[1] for match in seals}), total
+
+
+def _written(cell: str | list[str] | None) -> bool:
+    """Whether anything stands in a cell, or in those beyond the last column."""
+    return bool("".join(cell or ()).strip())
+
+
+def _check_columns(path: Path, columns: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
+    """Raise RequestError for what somebody wrote where it would not be read: a column that was renamed or added."""
+    if twice := next((name for name in columns if columns.count(name) > 1), None):
+        raise RequestError("column twice", path, field=twice, expected="each once", fix="Remove one of them")
+    asked = [fields for (kind, _), fields in FIELDS.items() if rows and kind == rows[0]["kind"].strip()]
+    missing = min(([name for name in fields if name not in columns] for fields in asked), key=len, default=[])
+    if missing:
+        fix = "Give the column its name again; an answer that nobody wants to give stays empty"
+        raise RequestError("sheet without a column for answers", path, expected=", ".join(missing), fix=fix)
+    read = {*NAMES, *_SHOWN, *(field for fields in FIELDS.values() for field in fields)}
+    for name in [name for name in [*columns, _BEYOND] if name not in read]:
+        if any(_written(row.get(name)) for row in rows):
+            what = f"column {name!r} is not read" if name != _BEYOND else "cells beyond the last column are not read"
+            fix = "Write it in a column of the sheet, or remove it"
+            raise RequestError(what, path, expected="nothing in it", fix=fix)
 
 
 def _text(path: Path) -> str:
@@ -84,7 +121,7 @@ def _answer(row: dict[str, str], where: str) -> Answer:
     fields = {field for fields in FIELDS.values() for field in fields}
     given = {field: _plain(row[field]) for field in sorted(fields) if row.get(field, "").strip()}
     kind, item, digest, annotator, seal = (row[name].strip() for name in NAMES)
-    shown = {name: _plain(value) for name, value in row.items() if name not in NAMES and name not in fields}
+    shown = {name: _plain(row[name]) for name in _SHOWN if name in row}
     return Answer(where, kind, item, digest, annotator, given, seal=seal, shown=shown)
 
 
