@@ -61,7 +61,7 @@ class _Part:
     joins: bool = False
 
     @property
-    def order(self) -> tuple[tuple[int, int, int], int]:
+    def order(self) -> tuple[tuple[int, float, int], int]:
         return self.piece.order, self.number
 
     @property
@@ -194,20 +194,20 @@ class Draft:
     def _enough(self, room: float) -> list[Piece]:
         """Pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
         taken: list[Piece] = []
-        while room > 0 and (piece := self._further()):
+        while room > 0 and (piece := self._further(room)):
             taken.append(piece)
             self._name(piece.handles)
             room -= piece.size
         self._chosen += taken
         return taken
 
-    def _further(self) -> Piece | None:
+    def _further(self, room: float) -> Piece | None:
         """What else can be told; what would name a handle of the scene once too often comes last."""
         crowded = [name for name, most in OFTEN.items() if self._named[name] + 1 > most]
-        self._spare = self._spare or self._outline.more(crowded)
+        self._spare = self._spare or self._outline.more(crowded, room)
         if not self._spare:
             self._spare, self._often = self._often, []
-        self._spare = self._spare or self._outline.more(()) or self._outline.more((), short=True)
+        self._spare = self._spare or self._outline.more((), room)
         return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:
