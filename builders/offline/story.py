@@ -35,6 +35,8 @@ _PLAIN = (
     ("arrive", "body", "small?", "detail?", "press", "outcome"),
     ("talk?", "linger?", "close", "evening", "after"),
 )
+# Beats that are small stories of their own.
+EPISODES = ("earlier", "later")
 # What a memory is filled with when all of these are told, in which paragraph, where, how often at most, and how many
 # characters it has to lack for it: an episode is a small story of its own, and a few of those read better than many
 # single remarks.
@@ -49,7 +51,8 @@ _MORE = (
     ("talk", 3, -100, 1, 0),
     ("linger", 3, -100, 1, 0),
     ("detail", 2, -50, 8, 0),
-    ("earlier", 1, 45, 1, 200),
+    ("earlier", 1, 45, 1, 150),
+    ("later", 3, -89, 1, 250),
     ("ambience", 2, -100, 1, 0),
     ("before", 1, -99, 1, 0),
     ("chat", 1, 51, 1, 0),
