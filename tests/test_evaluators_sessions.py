@@ -237,6 +237,11 @@ def test_the_page_has_curves_gains_memories_and_every_dialogue_to_read(root):
         words = seen.run("return document.querySelector('#dialogues .talk').textContent")
         first = said_rows(root, "offline-static", "turns").sort("dialogue", "item")["text"][1]
         assert first in words and "What the user is after" in words
+        # The judge of the user's part stands under the user's messages, the judge of likability under the replies.
+        chips = (
+            "return [...document.querySelectorAll('.bubble{}')].map((b) => b.textContent.includes('user in character'))"
+        )
+        assert all(seen.run(chips.format(":not(.own)"))) and not any(seen.run(chips.format(".own")))
         assert seen.run("return document.documentElement.scrollWidth") <= 390
 
 

@@ -47,8 +47,8 @@ def explained(metric: str, body: str, name: str | None = None, means: str | None
 def glossary(names: Iterable[str]) -> str:
     """A table of figures or methods: what each is, and what would change it. Names without an entry are left out."""
     rows = [
-        [escape(known["name"]), escape(known["means"]), escape(known["changes"])]
-        for known in (meanings().get(name) for name in names)
-        if known
+        [escape(figure_name(name)), escape(known["means"]), escape(known["changes"])]
+        for name in names
+        if (known := meanings().get(name))
     ]
     return table(["Name", "What it is", "Changes with"], rows, 9)

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.reporting.meanings import explained, figure_name
-from evaluators.reporting.parts import Chapter, Section, table
+from evaluators.reporting.parts import Chapter, Section, head_html, only_result, table
 from evaluators.reporting.task_paper import again, beside
-from schemas.errors import RequestError
 
 Result = Mapping[str, Any]
 
@@ -31,12 +30,7 @@ _INVENTED = "task_dialogue.preference_invented"
 
 def task_chapter(paths: Sequence[Path], results: Sequence[Result]) -> Chapter:
     """The chapter of a result of ``dialogues``. Raises RequestError for several: one measures all runs together."""
-    if len(results) > 1:
-        raise RequestError(
-            f"{len(results)} results of `dialogues`", paths[1], expected="one a page",
-            fix="Name all runs in one call of dialogues",
-        )  # fmt: skip
-    (result,) = results
+    result = only_result(paths, results, "Name all runs in one call of dialogues")
     return Chapter(result["release"]["name"], "dialogues about tasks", head(result), sections(result))
 
 
@@ -46,17 +40,14 @@ def head(result: Result) -> str:
     count, users = sum(one["dialogues"] for one in figures["runs"]), max(one["users"] for one in figures["runs"])
     planted = all(one["model"].startswith("offline:") for one in figures["runs"])
     caution = (
-        '<p class="caution"><strong>What this cannot show.</strong> No model has been asked: assistants and users are'
-        " planted, to rehearse with and to examine judges and audits.</p>"
-        if planted
-        else ""
+        "No model has been asked: assistants and users are planted, to rehearse with and to examine judges and audits."
     )
-    return (
-        f'<p class="verdict">{count:,} dialogues of {users} users.{_headline(figures)}</p>'
-        "<p>Intervals are at 95 % and speak of other users like these: users are drawn anew with all of their dialogues"
-        " (bootstrap). Single and multi are tasks in one and in several domains.</p>"
-        f'{caution}<p class="digest">content <code>{result["release"]["content_digest"][:16]}</code></p>'
+    lead = (
+        "Intervals are at 95 % and speak of other users like these: users are drawn anew with all of their dialogues "
+        "(bootstrap). Single and multi are tasks in one and in several domains."
     )
+    verdict = f"{count:,} dialogues of {users} users.{_headline(figures)}"
+    return head_html(result, verdict, lead, [caution] if planted else [])
 
 
 def _headline(figures: Mapping[str, Any]) -> str:

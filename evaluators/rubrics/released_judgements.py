@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.rubrics.compatibility import demand_released, read_released
-from evaluators.rubrics.judging import Compose, Fields, judge_prompt, judged
+from evaluators.rubrics.judging import Compose, Fields, judge_prompt, judged, scores_in_words
 from evaluators.rubrics.loading import Part, Rubric
 from evaluators.rubrics.verdicts import Verdict, read_reply
 from models.request import Chain, Reply, Request
@@ -127,7 +127,8 @@ def _request(rubric: Rubric, part: Part, name: str, fields: Fields, compose: Com
         return _in_words(rubric, compose(rubric, fields)[part.name])
 
     # The released judge gives every conversation a score: "does not apply" is not offered.
-    said = judge_prompt(_PROMPT, rubric, fields, (replace(part, not_applicable=None),), _form(rubric))
+    scores = scores_in_words((replace(part, not_applicable=None),))
+    said = judge_prompt(_PROMPT, rubric, fields, scores, _form(rubric))
     return Request(
         id=f"{name}/{rubric.id}/{part.name}",
         role="judge",
