@@ -43,13 +43,12 @@ class ContentDigest:
 
     def update(self, rows: Sequence[Row], batch: pa.RecordBatch | None = None) -> None:
         """Feed rows whose fields stand in the order of the schema; ``batch`` are the same rows, which is faster."""
-        if batch is not None and numbers_are(batch, _are_plain):
-            block = b"".join([orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows])
-        else:
-            block = "".join([line for row in rows for line in (_canonical(row), "\n")]).encode()
+        plain = batch is not None and numbers_are(batch, _are_plain)
+        for row in rows:
+            line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) if plain else f"{_canonical(row)}\n".encode()
+            self.size += len(line)
+            self._sha.update(line)
         self.rows += len(rows)
-        self.size += len(block)
-        self._sha.update(block)
 
     def hexdigest(self) -> str:
         """The digest so far, in hex."""
