@@ -47,7 +47,7 @@ def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
         for row in heapq.merge(*(_rows(stretch, declared) for stretch in group), key=lambda row: key_of(row, declared)):
             key = key_of(row, declared)
             if before is not None and key <= before:
-                what = "duplicate key" if key == before else "a key that stands twice in its line"
+                what = "duplicate key" if key == before else "a key that occurs twice in its line"
                 raise RequestError(what, table, row=declared.row_id(row), fix="Remove one of them and freeze again")
             before = key
             yield row

@@ -238,8 +238,8 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path):
         (("heart@1.0",), "error: bad version '1.0'"),
         (("hart@1.0.0",), "error: unknown benchmark 'hart'"),
         (("heart@0.1.0", "--allow", "length.short"), "error: --allow without its reason"),
-        (("heart@0.1.0", "--date", "tomorrow"), "error: argument --date: 'tomorrow' is no day: expected YYYY-MM-DD"),
-        (("heart@0.1.0", "--date", "2026-02-30"), "error: argument --date: '2026-02-30' is no day"),
+        (("heart@0.1.0", "--date", "tomorrow"), "error: argument --date: 'tomorrow' is not a date"),
+        (("heart@0.1.0", "--date", "2026-02-30"), "error: argument --date: '2026-02-30' is not a date"),
         (("heart@0.1.0",), "error: no working rows in"),
     ],
 )

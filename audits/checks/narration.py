@@ -1,4 +1,4 @@
-"""Whether a decision is told from outside instead of by the character; the words are in ``narration.toml``.
+"""Whether a decision is narrated by somebody else instead of the character; the words are in ``narration.toml``.
 
 A decision without any word of the first person is told from outside if somebody else is who acts: he,
 she, they, a name, a trade. One with such words is if it speaks of "the character", or opens with what

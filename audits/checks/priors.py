@@ -119,7 +119,7 @@ def _hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
             hook, where = str(call.get("hook")), call.get("seeded_in")
             called.add(hook)
             if where not in seeded[hook] or not isinstance(where, int) or where >= number:
-                message = f"session {where} is no earlier session that mentions it"
+                message = f"session {where} is not an earlier session that mentions it"
                 yield at_row(subject, "prior.callback", "error", message, "hooks_called", hook)
     for subject in own:
         for hook in map(str, values_of(subject.row, "hooks_seeded", "hook")):

@@ -48,7 +48,7 @@ def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Find
                 yield at_row(subject, criterion.code, criterion.severity, message, FIELD, source=criterion.source)
         passage.scans.clear()
         if not has_dialogue(passage):
-            message = "nobody speaks: no words in quotation marks"
+            message = "no dialogue: no words in quotation marks"
             yield at_row(subject, "rubin.dialogue", "warning", message, FIELD, source=_DIALOGUE)
 
 

@@ -151,7 +151,7 @@ def said(figures: Mapping[str, Any]) -> Section:
             made = {kind: own[measure] for kind, own in one["kinds"].items()}
             rows.append([f"{_label(measure)} <small>{escape(one['run'])}</small>", *_by_kind(made)])
         ended = ", ".join(f"{name} {count:,}" for name, count in one["ended"].items())
-        ended += f", before anybody spoke {one['silent']:,}"
+        ended += f", before the first message {one['silent']:,}"
         rows.append([f"ended by <small>{escape(one['run'])}</small>", ended, "", ""])
     lead = "Turns are exchanges; words are those of one message. signal: the user ended it; limit: nobody did."
     return Section("task-said", "What was said", _table(["Measure", *_heads()], rows), lead)
