@@ -130,7 +130,7 @@ def _hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
                 yield at_row(subject, "prior.uncalled", "note", "never comes back", "hooks_seeded", hook)
 
 
-def _said(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
+def _unnamed_hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
     keywords = {
         str(hook.get("hook")): str(hook.get("keyword")) for each in own for hook in entries(each.row, "hooks_seeded")
     }
@@ -208,5 +208,5 @@ def _tested(own: Sequence[Subject]) -> Counter[str]:
     return counted
 
 
-_OF_SEQUENCE = (_dependencies, _metrics, _hooks, _said)
+_OF_SEQUENCE = (_dependencies, _metrics, _hooks, _unnamed_hooks)
 _OF_ROW = (_plan, _agenda)

@@ -130,7 +130,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 def _left_over(subject: Subject, field: str, text: str) -> Iterator[Finding]:
     if found := _PREAMBLE.match(text):
-        yield _pointed(subject, "format.prompt", field, found.span(), text, "a model hands over what it was asked for")
+        yield _pointed(subject, "format.prompt", field, found.span(), text, "preamble of a model's answer")
     if not _is_id(field) and any(sign in text for sign in _SIGNS):
         message = "the text contains an id, a placeholder or a control mark of a prompt"
         for found in _RESIDUE.finditer(text):

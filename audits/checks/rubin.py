@@ -55,10 +55,12 @@ def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Find
 def has_dialogue(quoted: Quotations) -> bool:
     """Whether something is said in quotation marks: three words, or one that ends or is told as speech."""
     spans = [span for span in quoted.spans if quoted.text[span[0]] not in "*_"]
-    return any(_is_told(quoted.text, *span) for span in spans) or any(_is_said(quoted.text, *span) for span in spans)
+    return any(_is_attributed(quoted.text, *span) for span in spans) or any(
+        _is_said(quoted.text, *span) for span in spans
+    )
 
 
-def _is_told(text: str, start: int, end: int) -> bool:
+def _is_attributed(text: str, start: int, end: int) -> bool:
     """Whether words are followed by who says them: enough by itself, and quickly seen."""
     return _WORDING["said_behind"].match(text, end) is not None and _WORDS.search(text, start, end) is not None
 
