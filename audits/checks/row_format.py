@@ -90,11 +90,14 @@ def absent_columns(found: Sequence[Finding], read: Sequence[Subject], text: str 
     missing = {finding.field: finding for finding in found if finding.code == "format.missing" and finding.field}
     absent = [field for field in missing if field and all(subject.find(field)[1] is None for subject in read)]
     made = [each for each in found if each.code != "format.missing" or each.field not in absent]
-    for field in absent:
-        severity: Severity = "error" if field == text else "note"
-        message = f"no row has the column {field}: nothing of it is checked"
-        made.append(replace(missing[field], row_id=WHOLE_TABLE, severity=severity, message=message))
-    return made
+    return made + [absent_column(missing[field], text) for field in absent]
+
+
+def absent_column(found: Finding, text: str | None) -> Finding:
+    """The finding for a column that no row has, from that of one row: a note, for ``text`` an error."""
+    severity: Severity = "error" if found.field == text else "note"
+    message = f"no row has the column {found.field}: nothing of it is checked"
+    return replace(found, row_id=WHOLE_TABLE, severity=severity, message=message)
 
 
 def _leaves(name: str, value: Any, depth: int) -> Iterator[Leaf]:

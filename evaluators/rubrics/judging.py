@@ -6,6 +6,7 @@ is replaced by the item's field of that name, for example the poles of the dimen
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from models.request import Chain, Reply, Request
 from schemas.errors import RequestError
 
 _PROMPT = Path(__file__).parent / "judge.md"
+_RUBRICS = 64  # of a run, at most, for which what follows from the rubric alone is kept
 
 Fields = Mapping[str, str]
 Compose = Callable[[Rubric, Fields], dict[str, Any]]
@@ -28,7 +30,7 @@ def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[
     """The request that has an item judged; ``name`` begins its id. Raises RequestError for an item without a field."""
     told = load(_PROMPT).render(
         instructions=_fill(rubric.instructions, fields, rubric),
-        scores=_scores(rubric, fields),
+        scores=_fill(_scores(rubric), fields, rubric),
         applies=_applies(rubric),
         answer=_form(rubric),
         seen="\n\n".join(f"# {heading}\n\n{_field(fields, field, rubric)}" for field, heading in rubric.sees),
@@ -48,6 +50,7 @@ def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[
     )
 
 
+@functools.lru_cache(maxsize=_RUBRICS)
 def answer_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON Schema of a judge's answer: a value of the scale or "NA" a score, and quotations where asked for."""
     properties: dict[str, Any] = {}
@@ -96,14 +99,15 @@ def both_orders(verdict: Verdict, turned: Verdict) -> Verdict:
     return Verdict("scored", 0.5, POSITION, verdict.evidence)
 
 
-def _scores(rubric: Rubric, fields: Fields) -> str:
+@functools.lru_cache(maxsize=_RUBRICS)
+def _scores(rubric: Rubric) -> str:
     """What each score asks, with its levels; levels that all scores share stand once."""
     first = rubric.parts[0].levels
     shared = len(rubric.parts) > 1 and all(part.levels == first for part in rubric.parts)
     told = [_words(part, {} if shared else part.levels) for part in rubric.parts]
     if shared and first:
         told.append("Levels:\n" + _levels(first))
-    return _fill("\n\n".join(told), fields, rubric)
+    return "\n\n".join(told)
 
 
 def _words(part: Part, levels: Mapping[str, str]) -> str:
@@ -124,6 +128,7 @@ def _applies(rubric: Rubric) -> str:
     return f'Quote for each score, word for word from "{heading}", the words that it rests on.\n\n'
 
 
+@functools.lru_cache(maxsize=_RUBRICS)
 def _form(rubric: Rubric) -> str:
     shown = {"integers": "...", "boolean": "true or false", "labels": '"..."', "pairwise": '"first", "second" or "tie"'}
     keys = []

@@ -78,7 +78,7 @@ class Part:
     not_applicable: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one object a file, so that what follows from it alone is made once
 class Rubric:
     """A rubric file.
 
@@ -111,7 +111,7 @@ class Rubric:
         """Id and version."""
         return f"{self.id}@{self.version}"
 
-    @property
+    @functools.cached_property
     def fields(self) -> tuple[str, ...]:
         """The fields of an item that a judge is shown, those in the rubric's words too, once each."""
         words = (self.instructions, *(text for part in self.parts for text in (part.asks, *part.levels.values())))

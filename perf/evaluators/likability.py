@@ -92,6 +92,7 @@ def _run(verb: str, *words: str) -> None:
 
 
 def _ready(arguments: argparse.Namespace) -> tuple[str, Path]:
+    import evaluators.__main__  # noqa: F401
     import models.running  # noqa: F401  # the imports are not timed
 
     address = server(_COMPOSER, arguments.latency)
