@@ -10,7 +10,7 @@ from audits.text import linear_model
 from audits.text.linear_model import features, model
 from audits.text.passage import Passage, weigh
 from audits.text.tokens import Read
-from perf.quality.sentence_model import PLAN
+from perf.quality.labelled_cases import PLAN
 
 ADULT = "Her tidiness replaced the closeness we were owed."
 
