@@ -20,7 +20,8 @@ from validators.review.tables import review_tables
 
 SOURCE = "HEART-BENCH appendix D.2"
 
-_NOBODY = {"status": "unreviewed", "annotators": 0, "digest": None}
+NOBODY = {"status": "unreviewed", "annotators": 0, "digest": None}
+"""The column ``review`` of a decision that nobody has judged."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _decision(standing: Standing) -> Row | None:
     if found.text is None:
         if row["review"]["digest"] is None:
             return row
-        return _with(standing, standing.item.text, standing.item.shown["thoughts"], _NOBODY)
+        return _with(standing, standing.item.text, standing.item.shown["thoughts"], NOBODY)
     review = {"status": found.state, "annotators": found.people, "digest": standing.item.digest}
     return _with(standing, found.text, str(found.thoughts), review)
 
