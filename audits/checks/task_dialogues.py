@@ -91,9 +91,10 @@ def _in_order(said: Sequence[Subject]) -> list[Subject]:
 
 def _dialogue(said: Sequence[Subject], profiles: Profiles) -> Iterator[Finding]:
     users = [each for each in said if each.row.get("speaker") == USER]
-    if users and said[-1] is users[-1] and len(said) > 1:
+    broken = said[0].row.get("ended") == "failed"  # nobody ended it: a message did not come
+    if users and said[-1] is users[-1] and len(said) > 1 and not broken:
         yield _at(said[-1], "not_ended", "the limit of turns ended the dialogue, not the user")
-    if len(users) <= 1 and len(said) <= 2:
+    if len(users) <= 1 and len(said) <= 2 and not broken:
         yield _at(said[0], "ended_at_once", "the user ended the dialogue after one message")
     person = profiles.of(said[0].row.get("user_id"), said[0].row.get("task_id"))
     if person is None:
