@@ -168,7 +168,7 @@ def contexts(figures: Mapping[str, Any]) -> Section:
 
 def said(figures: Mapping[str, Any]) -> Section:
     """Turns, messages, words, and how dialogues ended."""
-    head = ["Run", "By the user", "By the limit of turns", "Broke off", "Before anybody spoke"]
+    head = ["Run", "By the user", "By the limit of turns", "Broke off", "Before the first message"]
     rows = [
         [escape(one["run"]), *(f"{one['ended'][name]:,}" for name in _ENDS), f"{one['silent']:,}"]
         for one in figures["runs"]
