@@ -11,6 +11,7 @@ may be remembered: a sentence that says so ("I missed", "used to", "photograph o
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any
 
 import ahocorasick_rs
 
+from audits.patterns.needed_words import Parts, needed_words
 from audits.patterns.wording import Wording
 from audits.subjects import Subject, at_row, at_words, printable
 from audits.text.quotations import Quotations, Span
@@ -186,8 +188,10 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
 
 def _belongings(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -> Iterator[Finding]:
     """An animal, storeys, a lift, a car, a garden or the sea that a text tells of and no fact of the age has."""
-    facts = [fact for fact in ledger.facts.values() if fact["from_age"] <= age <= fact["to_age"]]
-    for name, rule in _BELONGINGS.items():
+    named = _named_belongings(quoted.text)
+    facts = [fact for fact in ledger.facts.values() if fact["from_age"] <= age <= fact["to_age"]] if named else []
+    for name in named:
+        rule = _BELONGINGS[name]
         for found in _WORDS[f"{name}_told"].finditer(quoted.text):
             said = found[1].lower() if found.re.groups else ""
             words = [said] if rule["own_word"] else rule["words"]
@@ -201,6 +205,23 @@ def _belongings(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) 
                 message = f"the ledger has no {said or name} at {age}"
                 yield at_words(subject, "continuity.invented", "warning", "content_full", found.span(), message, _RULE)
                 break
+
+
+def _named_belongings(text: str) -> list[str]:
+    """The belongings that a text may tell of: one pass over it is many times as quick as an expression for each."""
+    owners, always, automaton = _belonging_words()
+    hits = automaton.find_matches_as_indexes(printable_same_length(text), overlapping=True)
+    named = always | {owners[hit[0]] for hit in hits}
+    return [name for name in _BELONGINGS if name in named]
+
+
+@functools.cache
+def _belonging_words() -> tuple[list[str], frozenset[str], ahocorasick_rs.AhoCorasick]:
+    """Words of which a text that tells of a belonging has one: that of each, those without, and an automaton of all."""
+    needed = {name: needed_words(_WORDS[f"{name}_told"].pattern, Parts({})) for name in _BELONGINGS}
+    owned = [(name, word) for name, words in needed.items() for word in sorted(words or ())]
+    always = frozenset(name for name, words in needed.items() if words is None)
+    return [name for name, _ in owned], always, ahocorasick_rs.AhoCorasick([word for _, word in owned])
 
 
 def _told_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:

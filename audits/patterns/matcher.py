@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -54,60 +54,69 @@ class Finder:
         self._everywhere: dict[Criterion, list[tuple[Pattern, Expression]]] = {criterion: [] for criterion in several}
         self._by_word: dict[Criterion, dict[int, list[tuple[Pattern, Expression]]]] = {c: {} for c in several}
         numbers: dict[str, int] = {}
+        self._criteria: list[dict[Criterion, None]] = []
         for criterion, pattern in ((each, pattern) for each in several for pattern in each.patterns):
             for expression in pattern.expressions:
                 for word in expression.words or ():
                     number = numbers.setdefault(word, len(numbers))
+                    if number == len(self._criteria):
+                        self._criteria.append({})
+                    self._criteria[number][criterion] = None
                     self._by_word[criterion].setdefault(number, []).append((pattern, expression))
                 if expression.words is None:
                     self._everywhere[criterion].append((pattern, expression))
-        self._criteria = [[c for c in several if number in self._by_word[c]] for number in range(len(numbers))]
         self._automaton = ahocorasick_rs.AhoCorasick(list(numbers)) if numbers else None
 
+    def places(self, criterion: Criterion, passage: Passage, windows: Sequence[Window]) -> Sequence[int]:
+        """The windows of a text, by their places, in which anything of a criterion may stand."""
+        return range(len(windows)) if self._everywhere[criterion] else sorted(self._hits(passage, windows)[criterion])
+
     def found(
-        self, criterion: Criterion, passage: Passage, windows: Sequence[Window], order: Sequence[int] | None = None
+        self, criterion: Criterion, passage: Passage, windows: Sequence[Window], places: Iterable[int]
     ) -> Iterator[Found]:
-        """What is found in some windows of a text, one after another; ``order`` says which to look in first."""
-        hits = _by_window(self._hits(passage)[criterion], windows)
+        """What is found in the windows of a text at some places, one after another."""
+        hits = self._hits(passage, windows)[criterion]
         everywhere, by_word = self._everywhere[criterion], self._by_word[criterion]
-        for place in range(len(windows)) if order is None else order:
+        for place in places:
             tried: dict[tuple[Pattern, Expression], list[Hit]] = {each: [] for each in everywhere}
-            for hit in hits[place]:
+            for hit in hits.get(place, ()):
                 for each in by_word[hit[0]]:
                     tried.setdefault(each, []).append(hit)
             for (pattern, expression), near in tried.items():
                 for window in _narrowed(windows[place], near):
                     yield from _found(pattern, expression, passage, window)
 
-    def may_find(self, criterion: Criterion, passage: Passage) -> bool:
-        """Whether anything of a criterion may stand in a text."""
-        return bool(self._everywhere[criterion] or self._hits(passage)[criterion])
-
-    def _hits(self, passage: Passage) -> Mapping[Criterion, Sequence[Hit]]:
-        """Where words that expressions of each criterion need stand in a text."""
-        known: Mapping[Criterion, Sequence[Hit]] | None = passage.scans.get(self)
-        if known is None:
-            found: dict[Criterion, list[Hit]] = {criterion: [] for criterion in self._by_word}
-            text = passage.folded.text
-            for hit in self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ():
-                for criterion in self._criteria[hit[0]]:
-                    found[criterion].append(hit)
-            passage.scans[self] = known = found
-        return known
+    def _hits(self, passage: Passage, windows: Sequence[Window]) -> Mapping[Criterion, Mapping[int, Sequence[Hit]]]:
+        """Where words that expressions of each criterion need stand in each window; no more than two overlap."""
+        key = self, windows is passage.windows
+        known: Mapping[Criterion, Mapping[int, Sequence[Hit]]] | None = passage.scans.get(key)
+        if known is not None:
+            return known
+        found: dict[Criterion, dict[int, list[Hit]]] = {criterion: {} for criterion in self._by_word}
+        starts, ends = [window[0] for window in windows], [window[1] for window in windows]
+        text = passage.folded.text
+        for hit in self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ():
+            last = bisect_right(starts, hit[1]) - 1
+            for place in (last, last - 1):
+                if place >= 0 and hit[2] <= ends[place]:
+                    for criterion in self._criteria[hit[0]]:
+                        found[criterion].setdefault(place, []).append(hit)
+        passage.scans[key] = found
+        return found
 
 
 def matches(criterion: Criterion, passage: Passage) -> list[Match]:
     """What the patterns of a criterion find in a text, in order; of what overlaps the first and longest."""
-    finder = _finder_of(criterion)
-    if not passage.text or not finder.may_find(criterion, passage):
+    if not passage.text:
         return []
-    code, known = criterion.code, criterion.code in model().settings
+    code, known, finder = criterion.code, criterion.code in model().settings, _finder_of(criterion)
     windows = passage.windows if known else passage.long_windows
-    if known and passage.is_weighed:
+    places = finder.places(criterion, passage, windows)
+    if known and places and passage.is_weighed:
         possible = passage.possible(code)
-        windows = [window for window in windows if possible[window[2]]]
+        places = [place for place in places if possible[windows[place][2]]]
     found: dict[Pattern, list[Match]] = {}
-    for window, pattern, span in finder.found(criterion, passage, windows):
+    for window, pattern, span in finder.found(criterion, passage, windows, places):
         if not known or passage.possible(code)[window[2]]:
             found.setdefault(pattern, []).append(Match(*span, code, pattern.name))
     return sorted(match for several in found.values() for match in _apart(several))
@@ -118,13 +127,12 @@ def first_spans(criterion: Criterion, passage: Passage, least: int, likeliest: b
 
     With ``likeliest`` sentences that the model takes for such come first, where it was asked already.
     """
-    stretches = passage.stretches
-    windows = [window for window in passage.windows if stretches[window[2]][1] > least] if least else passage.windows
-    order = None
+    finder, windows, stretches = _finder_of(criterion), passage.windows, passage.stretches
+    places = [place for place in finder.places(criterion, passage, windows) if stretches[windows[place][2]][1] > least]
     if likeliest and passage.is_weighed:
         scores = passage.scores_of(criterion.code)
-        order = sorted(range(len(windows)), key=lambda place: -scores[windows[place][2]])
-    return (found.span for found in _finder_of(criterion).found(criterion, passage, windows, order))
+        places.sort(key=lambda place: -scores[windows[place][2]])
+    return (found.span for found in finder.found(criterion, passage, windows, places))
 
 
 @functools.lru_cache(maxsize=64)
@@ -147,19 +155,6 @@ def _found(pattern: Pattern, expression: Expression, passage: Passage, window: W
         counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
         if counts and not _excused(pattern, found, start, end):
             yield Found(window, pattern, span)
-
-
-def _by_window(hits: Sequence[Hit], windows: Sequence[Window]) -> list[list[Hit]]:
-    """The words that stand in each window; no more than two windows overlap."""
-    starts, ends = [window[0] for window in windows], [window[1] for window in windows]
-    inside: list[list[Hit]] = [[] for _ in windows]
-    for hit in hits:
-        place = bisect_right(starts, hit[1]) - 1
-        if place >= 0 and hit[2] <= ends[place]:
-            inside[place].append(hit)
-        if place > 0 and hit[2] <= ends[place - 1]:
-            inside[place - 1].append(hit)
-    return inside
 
 
 def _narrowed(window: Window, near: Sequence[Hit]) -> Sequence[Window]:
