@@ -71,6 +71,8 @@ def _verdict(rubric: Rubric, part: Part, answer: Mapping[str, Any], text: str | 
     names = [name for name in (part.name, *part.aliases) if name in answer]
     if not names:
         return Verdict("unscored", reason=f"no {part.name}")
+    if len(names) > 1:
+        return Verdict("unscored", reason=f"{part.name} twice, as {' and '.join(names)}")
     said = answer[names[0]]
     if part.not_applicable and isinstance(said, str) and said in (NA, *rubric.na_aliases):
         return Verdict("not_applicable")

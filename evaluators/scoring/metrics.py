@@ -58,6 +58,8 @@ class Scale:
             return ", ".join(f"{place} {label}" for place, label in enumerate(self.labels))
         if self.kind == "integers":
             return f"a whole number from {self.least} to {self.most}"
+        if self.kind == "boolean":
+            return "true or false"
         return ", ".join(f"{value:g}" for value in self.values)
 
 
@@ -110,6 +112,12 @@ class Metric:
     def as_dict(self) -> dict[str, Any]:
         """As it stands in a header."""
         return asdict(self)
+
+
+def too_few(states: Mapping[str, int]) -> bool:
+    """Whether of the items that the metric applies to fewer than half have a score: no figure is shown of those."""
+    applies = sum(count for state, count in states.items() if state != "not_applicable")
+    return 2 * states["scored"] < applies
 
 
 def metric_of(value: Mapping[str, Any]) -> Metric:
