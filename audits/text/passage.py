@@ -107,7 +107,7 @@ class Passage(Quotations):
         """Its sentences as windows of its folded form, in order; a long one in several."""
         return list(self._windows(self.stretches))
 
-    @property
+    @functools.cached_property
     def long_windows(self) -> list[Window]:
         """All of it as windows of its folded form."""
         return list(self._windows([(0, len(self.text))]))
