@@ -143,7 +143,7 @@ def sections(report: ScoredReport, paths: Sequence[Path]) -> list[Section]:
     """All sections that the results have something for, in order."""
     return [
         figures(report),
-        ranking(report.ranks, "Whole clusters of the rubric are drawn anew."),
+        ranking(report.ranks, "Whole clusters of the rubric are resampled."),
         psychometrics.profiles(report),
         psychometrics.traits(report),
         psychometrics.reliability(report),
