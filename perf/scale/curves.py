@@ -111,7 +111,7 @@ def curve(root: Path, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     return made
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Measure, and print a line of JSON for each case."""
     made = argparse.ArgumentParser(prog="python -m perf.scale.curves", description=__doc__)
     made.add_argument("folder", type=Path)
@@ -119,9 +119,10 @@ def main() -> None:
     made.add_argument("--engines", choices=("whole", *ENGINES), nargs="+", default=["local"])
     made.add_argument("--steps", choices=STEPS, nargs="+", default=["audit", "freeze", "verify"])
     made.add_argument("--processes", type=whole_number(1, 256), default=os.cpu_count() or 1)
-    arguments = made.parse_args()
+    arguments = made.parse_args(argv)
     curve(arguments.folder, arguments)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -77,7 +77,7 @@ def daft(folder: Path) -> int:
     """A batch function of Daft in processes of its own."""
     import daft as library
 
-    @library.func.batch(return_dtype=library.DataType.int64(), use_process=True)
+    @library.func.batch(return_dtype=library.DataType.int64(), use_process=True)  # type: ignore[untyped-decorator]
     def batch(rows: Any) -> Any:
         made = rows.to_pylist()
         return library.Series.from_pylist([found(made)] + [0] * (len(made) - 1))
@@ -105,13 +105,13 @@ CANDIDATES = {
 }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the candidates one after the other, each twice: the second time everything has started."""
     made = argparse.ArgumentParser(prog="python -m perf.scale.engines", description=__doc__)
     made.add_argument("folder", type=Path)
     made.add_argument("--rows", type=whole_number(1, 11_000), default=2_000)
     made.add_argument("--candidates", choices=CANDIDATES, nargs="+", default=["local", "ray"])
-    arguments = made.parse_args()
+    arguments = made.parse_args(argv)
     prepare(arguments.folder, arguments.rows)
     for name in arguments.candidates:
         for run in ("first", "second"):
@@ -119,7 +119,8 @@ def main() -> None:
             count = CANDIDATES[name](arguments.folder)
             seconds = round(time.monotonic() - started, 1)
             print(json.dumps({"candidate": name, "run": run, "seconds": seconds, "findings": count}), flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

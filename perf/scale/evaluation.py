@@ -124,14 +124,15 @@ def _server() -> Iterator[dict[str, str]]:
             process.terminate()
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Print the plan and the run as one JSON document."""
     made = argparse.ArgumentParser(prog="python -m perf.scale.evaluation", description=__doc__)
     made.add_argument("folder", type=Path)
     made.add_argument("--users", type=whole_number(1, 100), default=8)
-    arguments = made.parse_args()
+    arguments = made.parse_args(argv)
     print(json.dumps(measured(arguments.folder, arguments.users), indent=2))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from perf.scale.workspaces import BENCHMARK
@@ -24,7 +25,7 @@ _NOTHING_CHECKED = {
 }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Write the release and print its digest."""
     made = argparse.ArgumentParser(prog="python -m perf.scale.writing", description=__doc__)
     made.add_argument("folder", type=Path)
@@ -33,14 +34,15 @@ def main() -> None:
     made.add_argument("--quiet", action="store_true", help="always so")
     add_processes(made)
     add_engine(made)
-    arguments = made.parse_args()
+    arguments = made.parse_args(argv)
     chosen = engine(arguments.engine, arguments.processes) if arguments.engine else None
     name = parse_name(f"{BENCHMARK.name}@1.0.0")
     release = freeze(
         Plan(name, Workspace(arguments.folder, BENCHMARK), arguments.frozen, engine=chosen), _NOTHING_CHECKED
     )
     print(json.dumps({"digest": release.digest, "tables": dict(release.tables)}))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
