@@ -98,7 +98,7 @@ def _of_table(
         )
     for module in of_record(table):
         if hasattr(module, "coverage"):
-            yield from module.coverage([each.row for each in read], related)
+            yield from module.coverage(read, related)
 
 
 def _run(rows: Sequence[Row], task: Judge, processes: int, groups: Sequence[Group]) -> list[list[Finding]]:

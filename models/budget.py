@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
@@ -137,7 +137,7 @@ class Budget:
             f"budget of {dollars(self.most)} reached",
             self.journal,
             expected=f"{dollars(self.spent)} spent{others}, what comes next may cost {dollars(worst)}",
-            fix="Raise --max-cost and run the same command again: what was answered is kept",
+            fix="Raise --max-cost and run the same command again: finished replies are stored",
         )
 
 
@@ -161,12 +161,12 @@ class Used:
     def add(self, usage: Usage, cost: float | None) -> None:
         """Count one reply that was paid for."""
         self.answered += 1
-        self.usage = replace(
-            self.usage,
-            input_tokens=self.usage.input_tokens + usage.input_tokens,
-            cache_write_tokens=self.usage.cache_write_tokens + usage.cache_write_tokens,
-            cache_read_tokens=self.usage.cache_read_tokens + usage.cache_read_tokens,
-            output_tokens=self.usage.output_tokens + usage.output_tokens,
+        before = self.usage
+        self.usage = Usage(
+            before.input_tokens + usage.input_tokens,
+            before.cache_write_tokens + usage.cache_write_tokens,
+            before.cache_read_tokens + usage.cache_read_tokens,
+            before.output_tokens + usage.output_tokens,
         )
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -34,7 +35,7 @@ ROWS_PER_GROUP = 1000
 # Of canonical rows; about 50 MB of Parquet, which common git hosts take without complaint.
 BYTES_PER_FILE = 250_000_000
 
-_OPTIONS: Mapping[str, Any] = {
+OPTIONS: Mapping[str, Any] = {
     "version": "2.6",
     "compression": "zstd",
     "compression_level": 3,
@@ -206,13 +207,19 @@ def write_file(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch],
 
     rows, whole = 0, with_canary(schema, canary)
     with path.open("wb") as sink:
-        with pq.ParquetWriter(sink, whole, **_OPTIONS) as writer:
+        # A batch is compressed while the next one is made.
+        with pq.ParquetWriter(sink, whole, **OPTIONS) as writer, ThreadPoolExecutor(1) as pool:
+            before: Future[None] | None = None
             for batch in batches:
                 if canary is not None:
                     column = pa.array([canary] * batch.num_rows, pa.string())
                     batch = pa.RecordBatch.from_arrays([*batch.columns, column], schema=whole)
-                writer.write_batch(batch, row_group_size=ROWS_PER_GROUP)
+                if before is not None:
+                    before.result()
+                before = pool.submit(writer.write_batch, batch, row_group_size=ROWS_PER_GROUP)
                 rows += batch.num_rows
+            if before is not None:
+                before.result()
         sink.flush()
         os.fsync(sink.fileno())
     return rows

@@ -8,6 +8,7 @@ each open file and no table. A file that is out of order in itself is sorted on 
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,8 +59,8 @@ def merged(group: Iterable[Stretch], table: Table) -> Iterator[Row]:
     before: Key | None = None
     for row in heapq.merge(*(_rows(stretch, table) for stretch in group), key=lambda row: key_of(row, table)):
         key = key_of(row, table)
-        if key == before:
-            raise duplicate_key(row, table)
+        if before is not None and key <= before:
+            raise duplicate_key(row, table) if key == before else _repeated_field(row, table)
         before = key
         yield row
 
@@ -68,6 +69,11 @@ def duplicate_key(row: Row, table: Table) -> RequestError:
     """The error for a row whose key another row has."""
     fix = "Remove one of the rows and freeze again"
     return RequestError("duplicate key", table.name, row=table.row_id(row), fix=fix)
+
+
+def _repeated_field(row: Row, table: Table) -> RequestError:
+    what = "a key that occurs twice in its line"
+    return RequestError(what, table.name, row=table.row_id(row), fix="Remove one of them and freeze again")
 
 
 def key_of(row: Row, table: Table) -> Key:
@@ -91,8 +97,7 @@ def survey(path: Path, table: Table) -> Stretch | None:
     last: Key | None = None
     latest: Key | None = None
     in_order, rows, marks = True, 0, []
-    for rows, (place, row) in enumerate(placed_jsonl(path), 1):
-        key = key_of(row, table)
+    for rows, (place, key) in enumerate(_placed_keys(path, table), 1):
         in_order = in_order and (latest is None or latest <= key)
         first = key if first is None or key < first else first
         last = key if last is None or key > last else last
@@ -102,6 +107,23 @@ def survey(path: Path, table: Table) -> Stretch | None:
     if first is None or last is None:
         return None
     return Stretch(path, first, last, in_order, rows, (*marks, path.stat().st_size))
+
+
+def _placed_keys(path: Path, table: Table) -> Iterable[tuple[int, Key]]:
+    """Where each row begins (bytes), and its key: read off, where all lines begin with it as builders write them."""
+    columns = (rb'"%s":(?:"([^"\\\\]*)"|(-?[0-9]+))' % re.escape(column.encode()) for column in table.key)
+    pattern = re.compile(rb"\{" + b",".join(columns) + rb"[,}]")
+    keys: list[tuple[int, Key]] = []
+    place = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            if found := pattern.match(line):
+                pairs = zip(found.groups()[::2], found.groups()[1::2], strict=True)
+                keys.append((place, tuple(int(digits) if text is None else text.decode() for text, digits in pairs)))
+            elif line.strip():
+                return ((place, key_of(row, table)) for place, row in placed_jsonl(path))
+            place += len(line)
+    return keys
 
 
 def in_groups(stretches: Iterable[Stretch | None]) -> Iterator[list[Stretch]]:
