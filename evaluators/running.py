@@ -103,6 +103,7 @@ def asking(parsed: argparse.Namespace, **roles: str) -> BackendSettings:
         prices=read_prices(parsed.prices),
         journal=parsed.journal or evaluations(parsed) / "journal.sqlite",
         max_cost=parsed.max_cost,
+        budget=parsed.budget,
         concurrency=parsed.concurrency,
         batch=parsed.batch,
         quiet=parsed.quiet or parsed.json,

@@ -13,19 +13,17 @@ in flight finish and be recorded, then ends the run; running the same command ag
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import gc
 import queue
 import shlex
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic
 
 from models import journal
 from models.asking import Asking
 from models.batches.rounds import BatchAsking
-from models.budget import Budget, Used
+from models.budget import Budget, Shares, Used
 from models.journal import Journal
 from models.pacing import StoppedError
 from models.progress import Progress
@@ -33,6 +31,7 @@ from models.request import Asked, Chain, Reply, Request, Result
 from models.roles import OFFLINE
 from models.servers import server_address, server_of
 from models.settings import BackendSettings
+from schemas.collector import calm_collector
 from schemas.command import say
 from schemas.errors import RequestError
 
@@ -85,7 +84,10 @@ class _Run(Generic[Result]):
         progress: Progress,
     ) -> None:
         self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
-        self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path)  # what was spent: Asking.begin
+        if settings.budget and settings.max_cost is None:
+            raise RequestError("--budget without --max-cost", expected="the sum that is shared", fix="Add --max-cost")
+        shares = Shares(settings.budget, opened.path) if settings.budget else None
+        self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path, shares)  # spent: Asking.begin
         self._budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
         self._finished: list[tuple[int, Result]] = []
         self._done: queue.SimpleQueue[list[tuple[int, Result]] | BaseException | None] = queue.SimpleQueue()
@@ -126,6 +128,7 @@ class _Run(Generic[Result]):
             raise
         finally:
             self._progress.close()
+            self._budget.close()
             if asking is not None and asking.used != Used():
                 say(asking.used.line(), quiet=self._settings.quiet)
 
@@ -137,7 +140,8 @@ class _Run(Generic[Result]):
 
     def _in_thread(self) -> None:
         try:
-            self._loop.run_until_complete(self._drive())
+            with calm_collector():
+                self._loop.run_until_complete(self._drive())
         except BaseException as error:  # raised again where the results are waited for
             self._done.put(error)
             if not isinstance(error, Exception | asyncio.CancelledError):
@@ -163,7 +167,7 @@ class _Run(Generic[Result]):
     async def _drive(self) -> None:
         settings = self._settings
         kind = BatchAsking if settings.batch else Asking
-        async with _calm_collector(), kind(settings, self._journal, self._budget, self._progress) as asking:
+        async with kind(settings, self._journal, self._budget, self._progress) as asking:
             self._asking = asking
             places = len(self._starts) if settings.batch else settings.concurrency * _AHEAD
             self._driving = asyncio.create_task(self._chains(asking, min(places, len(self._starts))))
@@ -211,16 +215,3 @@ async def _answered(asked: Asked, asking: Asking) -> Reply | list[Reply]:
     if isinstance(asked, Request):
         return await asking.answer(asked)
     return await asking.answer_all(asked)
-
-
-@contextlib.asynccontextmanager
-async def _calm_collector() -> AsyncIterator[None]:
-    """The garbage collector leaves the client's modules alone and comes by less often: it took a fifth of the time."""
-    usual = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(20_000, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-        gc.unfreeze()

@@ -33,7 +33,7 @@ from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 
 # Banks of sentences that any scene may use.
-_SHARED = frozenset({"days", "settings", "weather", "body", "portraits", "home"})
+_SHARED = frozenset({"days", "settings", "weather", "body", "portraits", "home", "episodes"})
 # What every variant of a scene gives, because voices use it in any scene.
 HANDLES = frozenset(["matter", "fix", "easy", "doing", "fear_s"])
 # People and things of the ledger at home, which lines of home.toml name.
