@@ -28,7 +28,7 @@ SHORTEST, LONGEST = 2040, 4380
 _DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all"))
 _CUT = "\x1f"
 # What a narrator may begin a statement with.
-_OPENERS = ("And", "So", "Then", "Well,", "Look,", "Oh,")
+_OPENERS = ("And", "Well,", "Look,", "Oh,")
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
