@@ -126,6 +126,17 @@ def add_benchmark(made: argparse.ArgumentParser, default: str | None = None) -> 
     )
 
 
+def add_processes(made: argparse.ArgumentParser) -> None:
+    """``--processes``: how many work side by side."""
+    made.add_argument(
+        "--processes",
+        type=whole_number(1, 256),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="at a time (default: all cores)",
+    )
+
+
 def whole_number(least: int, most: int) -> Callable[[str], int]:
     """The type of an argument that is a whole number in decimal digits."""
 

@@ -106,6 +106,11 @@ def locate(spec: str, frozen: Path = FROZEN) -> Path:
     folder = name.folder(frozen)
     if not (folder / MANIFEST).exists():
         known = [str(Name(b, v)) for b in benchmarks(frozen) for v in versions(frozen, b)]
+        if not known:
+            raise RequestError(
+                f"no release {spec}", frozen, expected="a folder of frozen releases",
+                fix="Run from the root of the repository, or name the folder with --frozen",
+            )  # fmt: skip
         raise unknown("release", spec, known, frozen)
     return folder
 

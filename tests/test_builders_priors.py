@@ -22,8 +22,8 @@ TABLE = Table(name="priors", key=("persona_id", "session"))
 
 def errors(rows, profile):
     related = {"profiles": [profile]}
-    read = subjects("priors", checks.KEY, rows, 0)
-    findings = [*checks.audit(read, read, related, frozenset()), *checks.coverage(rows, related)]
+    read = subjects("priors", ("persona_id", "session"), rows, 0)
+    findings = [*checks.audit(read, read, related, frozenset()), *checks.coverage(read, related)]
     return [finding for finding in findings if finding.code != "prior.duplicate"]
 
 

@@ -107,6 +107,7 @@ def test_people_are_one_more_judge_and_no_part_of_the_consensus(tmp_path):
         ("question_id,field,score\n", "ratings without a column"),
         ("question_id,field,rater,score\nQ,mood,r,3\n", "unknown metric 'mood'"),
         ("item,metric,rater,score\nQ,summary,r,3.5\n", "bad score '3.5'"),
+        ("item,metric,rater,score\nQ,summary,r,3\nQ,summary,r,4\n", "two ratings of 'r' on summary in "),
         ("item,metric,rater,score\nQ_CHAR_01_SCN_NOWHERE_1,summary,one,3\n", "unknown item 'Q_CHAR_01_SCN_NOWHERE_1'"),
     ],
 )

@@ -14,6 +14,7 @@ from evaluators.__main__ import main
 from evaluators.protocols import planted
 from evaluators.protocols.sentences import split
 from evaluators.scoring.results import read_result
+from evaluators.scoring.score_rows import rows_beside
 from releases.__main__ import main as releases
 
 MODEL = "claude-haiku-4-5"
@@ -112,6 +113,35 @@ def test_the_ceiling_is_one_and_the_floor_is_in_the_middle(tmp_path, command):
 
 def is_judge(body):
     return "persona_level" in json.dumps(body.get("system"))
+
+
+def test_too_few_scores_are_no_figure_and_every_reason_is_named_with_an_item(tmp_path, command, rehearse, capsys):
+    command("run", "--model", "offline:steady", "--limit", "20", "--quiet")
+    said = folder(tmp_path) / "said.offline-steady.limit20.json"
+    bad = ['{"persona_level": 6}', '{"persona_level": "4 out of 5"}', "Fünf von fünf.", '{"persona_level": 4}']
+    rehearse(compose=lambda body: bad[len(json.dumps(body)) % 4])
+    out = tmp_path / "few.json"
+    assert command("judge", said, "--judge", MODEL, "--out", out) == 1
+    lines = capsys.readouterr().err
+    assert "fewer than half of what applies was scored: no figure is shown" in lines and "ACC_atom" not in lines
+    scores = pl.read_parquet(rows_beside(out))
+    for reason, items in (
+        scores.filter(pl.col("state") == "unscored").group_by("reason").agg(pl.col("item").sort()).rows()
+    ):
+        assert f"unscored {len(items)}: {reason}; first {items[0]} in {rows_beside(out)}" in lines
+    page = tmp_path / "few.html"
+    assert command("report", out, "--out", page, "--quiet") == 0
+    assert "too few scored" in page.read_text() and "data-value" not in page.read_text().partition("<script>")[0]
+
+
+def test_scores_of_different_samples_are_not_put_on_one_page(tmp_path, command, slipping, capsys):
+    paths = tmp_path / "all.json", tmp_path / "some.json"
+    command("judge", slipping, "--judge", "offline:exact", "--quiet", "--out", paths[0])
+    command("judge", slipping, "--judge", "offline:exact", "--quiet", "--limit", "80", "--out", paths[1])
+    assert command("report", *paths, "--out", tmp_path / "r.html") == 2
+    assert capsys.readouterr().err.startswith(
+        f"error: results of different samples: 120 asked (seed 7) and 80 items judged (seed 7) here in {paths[1]}"
+    )
 
 
 def test_a_model_writes_and_another_judges_through_the_journal(tmp_path, command, rehearse):

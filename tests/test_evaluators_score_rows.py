@@ -6,6 +6,7 @@ import pytest
 
 from evaluators.scoring.metrics import Aggregation, Metric, Scale
 from evaluators.scoring.results import head, read_result
+from evaluators.scoring.score_figures import _median
 from evaluators.scoring.score_rows import KEY, frame_of, read_scores, rows_beside, write_scores
 from schemas.errors import RequestError
 
@@ -15,7 +16,14 @@ HEAD = {
     "kind": "scores",
     "release": {"name": "some@0.1.0", "digest": DIGEST, "content_digest": DIGEST},
     "evaluated_by": "0",
-    "run": {"model": "m", "served_by": [], "seed": 7},
+    "run": {
+        "model": "m",
+        "served_by": [],
+        "seed": 7,
+        "protocol": "p",
+        "judges": ["j"],
+        "judged": {"limit": None, "seed": 7},
+    },
     "said": {"model": "m", "tables": {"turns": DIGEST}},
 }
 WARMTH = Metric(
@@ -127,6 +135,14 @@ def test_a_header_whose_figures_do_not_follow_is_refused(tmp_path):
         read_result(path)
 
 
+def test_a_header_whose_cost_does_not_follow_is_refused(tmp_path):
+    path = tmp_path / "r.json"
+    write(path, some_rows())
+    edited(path, lambda header: header["figures"]["used"]["j"].update(cost=0.01))
+    with pytest.raises(RequestError, match=r"figures do not follow from the rows in .*, field used"):
+        read_result(path)
+
+
 def test_rows_of_another_result_missing_rows_and_other_files_are_refused(tmp_path):
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     write(one, some_rows())
@@ -155,6 +171,13 @@ def test_several_judges_are_compared_and_each_is_left_out_once(tmp_path):
     by_judge = {one["judge"]: one["mean"]["value"] for one in figures["judged"]}
     assert without_k["mean"]["value"] == pytest.approx(by_judge["j"])
     assert by_judge["j"] < both["mean"]["value"] < by_judge["k"]
+
+
+def test_the_median_of_two_judges_moves_neither_high_nor_low_scores_by_more():
+    pairs = {"low": (1.0, 2.0), "high": (4.0, 5.0), "apart": (2.0, 5.0), "opposite": (1.0, 4.0), "same": (3.0, 3.0)}
+    rows = pl.DataFrame([{"item": item, "value": value} for item, pair in pairs.items() for value in pair])
+    found = dict(rows.group_by("item").agg(_median(Scale("integers", 1, 5))).rows())
+    assert found == {"low": 2.0, "high": 4.0, "apart": 3.0, "opposite": 3.0, "same": 3.0}
 
 
 def test_a_judge_is_examined_where_quality_was_planted(tmp_path):
@@ -202,3 +225,34 @@ def test_two_crossed_clusters_give_three_intervals(tmp_path):
 def test_the_head_of_scores_is_that_of_any_result(tmp_path):
     release = type("R", (), {"name": "x@0.1.0", "digest": DIGEST, "content_digest": DIGEST})
     assert HEAD.keys() - {"said"} == head(release, "scores", {}).keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda header: header["run"].update(model="another"), "two models in {}, field run.model: m"),
+        (lambda header: header["run"].update(judges=["k"]), "judges against the rows in {}, field run.judges: j"),
+        (lambda header: header["figures"].update(bonus=1), "figures do not follow from the rows in {}, field bonus"),
+        (lambda header: header["run"].update(protocol=[1]), "not a result in {}: run/protocol"),
+        (lambda header: header["run"].update(shown=3), "not a result in {}: run/shown"),
+        (lambda header: header["metrics"][0]["scale"].update(kind="stars"), "not a result in {}: metrics/0/scale/kind"),
+        (
+            lambda header: header["metrics"][0]["aggregation"].update(over=0),
+            "not a result in {}: metrics/0/aggregation/over",
+        ),
+    ],
+)
+def test_an_edited_header_is_refused_by_file_and_field(tmp_path, change, said):
+    path = tmp_path / "r.json"
+    write(path, some_rows())
+    edited(path, change)
+    with pytest.raises(RequestError) as raised:
+        read_result(path)
+    assert said.format(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_a_row_without_a_group_that_figures_need_is_refused(tmp_path):
+    rows = some_rows()
+    rows[2]["groups"] = {**rows[2]["groups"], "user": None}
+    with pytest.raises(RequestError, match=rf"null in .*, row {rows[2]['item']}, field groups.user"):
+        write(tmp_path / "r.json", rows)

@@ -1,17 +1,20 @@
 """The report of judged texts: every figure with its interval and meaning, judges examined, ranks with ties."""
 
+import hashlib
 import re
 
 import orjson
+import polars as pl
 import pytest
 from evaluator_samples import browser
 
 from builders.__main__ import main as builders
 from evaluators.__main__ import main
+from evaluators.reporting.parts import data_block_within
 from evaluators.scoring.metrics import Aggregation, Metric, Scale
 from evaluators.scoring.ranking import ranked
 from evaluators.scoring.results import read_result
-from evaluators.scoring.score_rows import Scores, frame_of
+from evaluators.scoring.score_rows import Scores, frame_of, rows_beside
 from releases.__main__ import main as releases
 
 SUBJECTS = ("steady", "slipping", "flat")
@@ -50,7 +53,8 @@ def test_every_figure_stands_with_its_interval_and_what_it_means(reported):
     ]
     assert shown == pytest.approx(sorted(figures), abs=1e-6)
     assert "Personas like these" in text and "These, asked again" in text
-    assert "Judges examined" in text and "Judges compared" in text and "without offline:noisy" in text
+    assert "Judges examined" in text and "Judges compared" in text and "Without offline:noisy" in text
+    assert text.count(">kappa 0.9") >= 7 * len(SUBJECTS)  # beside each figure, as judges did
     assert "No model has been asked" in text and "src=" not in text and len(page.read_bytes()) < 150_000
 
 
@@ -158,6 +162,55 @@ def test_the_page_is_walked_by_keyboard_and_folds_open_with_it(both):
         chrome.press("\ue007")
         chrome.wait()
         assert chrome.run("return document.querySelector('#chapter-2-groups details').open")
+
+
+def test_a_response_opens_with_its_sentences_and_what_each_judge_said_of_them(both, reported):
+    said = pl.read_parquet(next(reported[2][0].parent.glob("said.offline-steady*sentences.parquet")))
+    rows = {row["item"]: row for row in said.rows(named=True)}
+    header = next(path for path in reported[2] if "steady" in path.name)
+    scores = pl.read_parquet(rows_beside(header)).filter(pl.col("judge") == "offline:noisy").rows(named=True)
+    unfit = next(one for one in scores if one["value"] in (1.0, 2.0, 3.0) and one["groups"]["level"] == "high")
+    with browser() as chrome:
+        chrome.open(both, 390)
+        chrome.run("return showItems()")
+        chrome.run(
+            """const form = document.querySelector('#chapter-2-texts form');
+            const runs = form.elements.run;
+            runs.selectedIndex = [...runs.options].findIndex((one) => one.text.includes('steady'));
+            form.elements['by-level'].value = 'high'; form.elements.outcome.value = 'off';
+            form.dispatchEvent(new Event('input')); return 1"""
+        )
+        chrome.run(
+            f"document.querySelector('#chapter-2-texts [data-text=\"{rows[unfit['item']]['response']}\"]').open = true"
+        )
+        chrome.wait()
+        shown = chrome.run(
+            """return [...document.querySelectorAll('#chapter-2-texts .parts > li')].map((part) => [
+              part.querySelector('p').textContent,
+              [...part.querySelectorAll('.verdicts li')].map((one) => [one.className, one.textContent])])"""
+        )
+        assert chrome.run("return document.documentElement.scrollWidth") <= 390
+        assert chrome.complaints() == []
+    own = sorted(item for item, row in rows.items() if row["response"] == rows[unfit["item"]]["response"])
+    assert [text for text, _ in shown] == [rows[item]["sentence"] for item in own]
+    verdicts = shown[own.index(unfit["item"])][1]
+    assert ["wrong", f"{unfit['value']:g}offline:noisy"] in verdicts and len(verdicts) == 2  # two judges of this run
+
+
+def test_items_that_do_not_fit_the_page_are_thinned_out_evenly_and_that_is_said():
+    ids = [f"text {number:03}" for number in range(100)]
+    noise = {name: hashlib.sha512(name.encode()).hexdigest() for name in ids}
+    made = []
+
+    def document(chosen):
+        made.append(list(chosen))
+        return [[name, noise[name]] for name in chosen]
+
+    block, count = data_block_within("texts", ids, document, 4000)
+    assert len(block) <= 4000 and 20 < count < 60 and made[0] == ids and len(made[-1]) == count
+    gaps = [int(two[5:]) - int(one[5:]) for one, two in zip(made[-1], made[-1][1:], strict=False)]
+    assert max(gaps) - min(gaps) <= 1
+    assert data_block_within("texts", ids, document, 10**6)[1] == 100
 
 
 def test_print_leaves_out_what_is_operated_and_keeps_every_figure(both):

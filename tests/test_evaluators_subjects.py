@@ -16,7 +16,7 @@ from evaluators.subjects.reading import known, moment
 from evaluators.subjects.truth import planted_scores, turn_score
 from evaluators.subjects.users import MOST_WORDS, Said, UserTurn, length_of, user_turn
 from evaluators.subjects.wishes import wishes
-from evaluators.subjects.wording import in_register, register_signs, word_count, written_out
+from evaluators.subjects.wording import bank, in_register, register_signs, word_count, written_out
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 
@@ -72,9 +72,9 @@ def test_simulated_users_have_no_finding_in_500_sessions():
         for speaker, text in (("user", each.user), ("assistant", each.assistant))
     ]
     related = {"profiles": profiles()}
-    read = subjects("dialogues", dialogues.KEY, rows, 0)
+    read = subjects("dialogues", ("item",), rows, 0)
     assert dialogues.audit(read, read, related, frozenset()) == []
-    assert dialogues.coverage(rows, related) == []
+    assert dialogues.coverage(read, related) == []
 
 
 def test_users_stay_within_fifty_words():
@@ -186,7 +186,7 @@ def test_a_counterfactual_user_differs_in_one_thing_and_is_still_a_sound_profile
             ["facets"],
             [],
         )
-        read = subjects("profiles", checks.KEY, [changed], 0)
+        read = subjects("profiles", ("persona_id",), [changed], 0)
         assert checks.audit(read, read, {}, frozenset()) == []
 
 
@@ -194,3 +194,12 @@ def test_a_counterfactual_user_differs_in_one_thing_and_is_still_a_sound_profile
 def test_an_unknown_option_or_level_is_refused(call):
     with pytest.raises(RequestError, match="unknown"):
         call(profiles()[0])
+
+
+def test_nobody_greets_at_the_first_meeting_as_if_there_had_been_another():
+    again = [line for lines in bank("user")["greeting_again"].values() for line in lines]
+    assert {*again} < {line for lines in bank("user")["greeting"].values() for line in lines}
+    for place in range(len(profiles())):
+        first, *_ = (each.user for each in played("ceiling", place))
+        spoken = written_out(first).casefold()
+        assert not [line for line in again if spoken.startswith(written_out(line).rstrip(".").casefold())]

@@ -9,39 +9,32 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.subjects import Subject, at_row, entries, subjects, values_of
+from audits.subjects import Related, Subject, at_row, entries, values_of
 from schemas.evenness import evenness
 from schemas.findings import Finding
 from schemas.records import record_schema, term_ids, vocabulary
 from schemas.tables import Row
+from schemas.text.sentences import sentences
 
-KEY = ("persona_id",)
 CLOSEST = 0.25
 LEAST_EVENNESS = 0.7
 ENOUGH = 30
 """Profiles from which on evenness says something of the draw."""
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
-
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each profile by itself."""
     return [finding for subject in read for check in _CHECKS for finding in check(subject)]
 
 
-def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+def coverage(read: Sequence[Subject], related: Related) -> list[Finding]:
     """Findings of all profiles together: names they share, pairs too much alike, levels and options too rare."""
-    read = subjects("profiles", KEY, [dict(row) for row in rows], 0)
     return [*_shared_names(read), *_alike(read), *_uneven(read)]
 
 
@@ -182,7 +175,7 @@ def _names(subject: Subject) -> Iterator[Finding]:
 
 def _summary(subject: Subject) -> Iterator[Finding]:
     text, name = subject.text("persona_summary"), subject.text("name")
-    count = len(_SENTENCE_END.findall(text))
+    count = len(sentences(text))
     if text and not 4 <= count <= 5:
         message = f"{count} sentences, four or five expected"
         yield at_row(subject, "profile.summary", "warning", message, "persona_summary", count)

@@ -90,11 +90,14 @@ def absent_columns(found: Sequence[Finding], read: Sequence[Subject], text: str 
     missing = {finding.field: finding for finding in found if finding.code == "format.missing" and finding.field}
     absent = [field for field in missing if field and all(subject.find(field)[1] is None for subject in read)]
     made = [each for each in found if each.code != "format.missing" or each.field not in absent]
-    for field in absent:
-        severity: Severity = "error" if field == text else "note"
-        message = f"no row has the column {field}: nothing of it is checked"
-        made.append(replace(missing[field], row_id=WHOLE_TABLE, severity=severity, message=message))
-    return made
+    return made + [absent_column(missing[field], text) for field in absent]
+
+
+def absent_column(found: Finding, text: str | None) -> Finding:
+    """The finding for a column that no row has, from that of one row: a note, for ``text`` an error."""
+    severity: Severity = "error" if found.field == text else "note"
+    message = f"no row has the column {found.field}: nothing of it is checked"
+    return replace(found, row_id=WHOLE_TABLE, severity=severity, message=message)
 
 
 def _leaves(name: str, value: Any, depth: int) -> Iterator[Leaf]:
@@ -196,6 +199,19 @@ def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator
         yield at_row(subject, "format.empty", "error", "an entry is blank", field)
     if len(set(texts)) < len(texts):
         yield at_row(subject, "format.count", "warning", "an entry stands twice", field, source=source)
+
+
+def length_of(
+    subject: Subject, field: str, limits: tuple[int, int], severity: Severity, source: str
+) -> Iterator[Finding]:
+    """``length.short`` and ``length.long``: a text that is there and has fewer or more characters than allowed."""
+    size = len(subject.text(field).strip())
+    if 0 < size < limits[0]:
+        message = f"{counted(size, 'character')}, at least {limits[0]:,} needed"
+        yield at_row(subject, "length.short", severity, message, field, size, source)
+    if size > limits[1]:
+        message = f"{counted(size, 'character')}, at most {limits[1]:,} allowed"
+        yield at_row(subject, "length.long", severity, message, field, size, source)
 
 
 def repeated_keys(read: Sequence[Subject]) -> Iterator[Finding]:

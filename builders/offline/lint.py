@@ -128,7 +128,7 @@ def _lines_of(scene: Scene) -> Iterator[Line]:
     ]
     for beat, texts in scene.beats.items():
         for text in texts:
-            yield Line(f"{scene.id}.{beat}", text, scene.language, handles)
+            yield Line(f"{scene.id}.{beat}", text, scene.language, handles, needs=scene.needs)
     for text in scene.summary:
         yield Line(f"{scene.id}.summary", text, scene.language, handles, short=True)
     for text in scene.place:

@@ -147,9 +147,11 @@ def _state(row: Row, item: str) -> dict[str, Any]:
 
 
 def _unsaid(row: Row, session: str, turn: str) -> dict[str, Any]:
-    """An exchange without a reply, because somebody before it said nothing."""
-    empty = {"history": None, "message": row["text"], "reply": None}
-    return {**_state(row, f"/{session}/{turn}"), "session": session, "turn": turn, **empty}
+    """An exchange without a reply, because somebody before it said nothing: no fault of the model that is judged."""
+    state = "failed" if row["state"] == "failed" else "unreadable"
+    reason = f"no message of the {row['speaker']}: {row['reason']}"
+    about = {"item": f"/{session}/{turn}", "state": state, "reason": reason, "session": session, "turn": turn}
+    return {**about, "history": None, "message": row["text"], "reply": None}
 
 
 _MAKERS: Mapping[str, Callable[[list[Row]], Iterator[dict[str, Any]]]] = {

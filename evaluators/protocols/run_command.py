@@ -13,11 +13,13 @@ Multiple choice needs no judge and has its own verb, ``choice``. An interrupted 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import polars as pl
 
 from evaluators.protocols import open_ended, replay, responses
 from evaluators.protocols.plan import Plan
@@ -31,7 +33,7 @@ from evaluators.running import (
     run_chains,
 )
 from evaluators.scoring.results import head
-from evaluators.scoring.said_rows import write_said
+from evaluators.scoring.said_rows import read_said, table_beside, write_said
 from evaluators.sessions import protocol as sessions
 from evaluators.task_dialogues import protocol as task_dialogues
 from models.estimate import estimate, say_estimate, total_cost
@@ -86,6 +88,8 @@ def run(parsed: argparse.Namespace) -> int:
     counted = ", ".join(f"{entry['count']:,} {name}" for name, entry in header["tables"].items())
     say(f"{parsed.model} on {header['release']['name']}: {counted}", quiet=quiet)
     say(f"  {', '.join(f'{state} {count:,}' for state, count in header['figures']['states'].items())}", quiet=quiet)
+    for line in _unsaid_lines(path, header):
+        say(line, quiet=quiet)
     say(f"wrote {path}", quiet=quiet)
     return exit_code(header, next(iter(header["tables"])))
 
@@ -104,6 +108,16 @@ def asked(parsed: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
     }
     path = _out(parsed, release, protocol, plan)
     return path, write_said(path, head(release, "said", about), plan.tables(results))
+
+
+def _unsaid_lines(path: Path, header: Mapping[str, Any]) -> Iterator[str]:
+    """Why rows hold nothing that was said."""
+    from evaluators.reporting.lines import reason_lines
+
+    name, entry = next(iter(header["tables"].items()))
+    rows = read_said(path, header, entry["unit"])[1].rows.filter(pl.col("state") != "said")
+    unsaid = rows.select("state", "reason", "item").sort("item").rows()
+    return reason_lines(unsaid, table_beside(path, name))
 
 
 def exit_code(header: Mapping[str, Any], unit: str) -> int:

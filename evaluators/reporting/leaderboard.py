@@ -11,13 +11,16 @@ their paired difference leaves 0 in.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from evaluators.scoring.ranking import Ranked, choices_ranked, names_of, ranked
-from evaluators.scoring.results import Result, names, read_result
+from evaluators.reporting.ranking import ranked_by
+from evaluators.scoring.ranking import Ranked, choices_ranked, ranked
+from evaluators.scoring.results import Result, read_result
+from evaluators.scoring.run_names import names_of
 from evaluators.scoring.score_rows import read_scores
 from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
@@ -44,14 +47,20 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print_json(document)
     for table in document:
-        say(
-            f"{', '.join(table['releases'])}, content {table['content_digest'][:16]}", quiet=parsed.quiet or parsed.json
-        )
-        for one in table["runs"]:
-            tied = f"  (not told from {', '.join(one['tied'])})" if one["tied"] else ""
-            line = f"  {one['rank']:>3}  {one['value']:.3f}  {one['name']:<44}{one['metric']}{tied}"
+        for line in _lines(table):
             say(line, quiet=parsed.quiet or parsed.json)
     return DONE
+
+
+def _lines(table: Mapping[str, Any]) -> Iterator[str]:
+    """A table for people: runs that are ranked together under what they are ranked by."""
+    yield f"{', '.join(table['releases'])}, content {table['content_digest'][:16]}"
+    for metric, own in groupby(table["runs"], key=lambda one: str(one["metric"])):
+        yield f"  {ranked_by(metric)}"
+        for one in own:
+            yield f"  {one['rank']:>5}{'=' if one['tied'] else ' '} {one['value']:.3f}  {one['name']}"
+    if any(one["tied"] for one in table["runs"]):
+        yield "  = the difference from another run of the same list is not clear (--json names it)"
 
 
 def leaderboard(found: Sequence[Named], seed: int) -> list[dict[str, Any]]:
@@ -71,16 +80,14 @@ def leaderboard(found: Sequence[Named], seed: int) -> list[dict[str, Any]]:
 
 def _ranked(own: Sequence[Named], seed: int) -> list[Ranked]:
     made: list[Ranked] = []
-    groups: dict[tuple[Any, ...], list[Named]] = {}
-    for one in own:
-        groups.setdefault(_group(one[1]), []).append(one)
+    groups: dict[tuple[Any, ...], dict[str, Named]] = {}
+    for name, one in zip(names_of([result for _, result in own]), own, strict=True):
+        groups.setdefault(_group(one[1]), {})[name] = one
     for (kind, *_), members in sorted(groups.items(), key=lambda item: str(item[0])):
-        results = [result for _, result in members]
         if kind == "choice":
-            made += choices_ranked(dict(zip(names(results), results, strict=True)), seed)
+            made += choices_ranked({name: result for name, (_, result) in members.items()}, seed)
         else:
-            read = (read_scores(path, result) for path, result in members)
-            made += ranked(dict(zip(names_of(results), read, strict=True)), seed)
+            made += ranked({name: read_scores(*one) for name, one in members.items()}, seed)
     return made
 
 

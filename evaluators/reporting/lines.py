@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from evaluators.scoring.metrics import too_few
+
+_REASONS = 8  # said on a terminal
 _OVER = {"repeats": "these, asked again", "both": "both like these"}
 _NAMES = {
     "acc_atom": "ACC_atom",
@@ -28,6 +32,9 @@ def score_lines(header: Mapping[str, Any]) -> Iterator[str]:
     for one in figures["judged"]:
         states = ", ".join(f"{state.replace('_', ' ')} {count:,}" for state, count in one["states"].items() if count)
         yield f"{header['run']['model']}: {one['metric']} judged by {one['judge']}, {one['items']:,} items: {states}"
+        if too_few(one["states"]):
+            yield "  fewer than half of what applies was scored: no figure is shown"
+            continue
         yield from (f"  {line}" for line in _figures(one))
     for one in figures["examined"]:
         yield f"examination of {one['judge']} on {one['metric']}: {agreement(one)}"
@@ -37,6 +44,18 @@ def score_lines(header: Mapping[str, Any]) -> Iterator[str]:
         who = "all judges" if one["without"] is None else f"without {one['without']}"
         shown = (f"{metric_name(name)} {figure_line(figure)}" for name, figure in figures_of(one).items())
         yield f"{one['metric']}, {who}: {'; '.join(shown)}"
+
+
+def reason_lines(found: Iterable[tuple[str, str | None, str]], file: Path) -> Iterator[str]:
+    """Of what has no answer or score (state, reason, item): the commonest reasons, how many of each, and one item."""
+    items: dict[tuple[str, str], list[str]] = {}
+    for state, reason, item in found:
+        items.setdefault((state, reason or "no reason"), []).append(item)
+    common = sorted(items.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    for (state, reason), own in common[:_REASONS]:
+        yield f"  {state} {len(own):,}: {reason}; first {own[0]} in {file}"
+    if len(common) > _REASONS:
+        yield f"  and {len(common) - _REASONS} more reasons, in the column `reason` of {file}"
 
 
 def _figures(one: Mapping[str, Any]) -> Iterator[str]:

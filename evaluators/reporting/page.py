@@ -14,6 +14,7 @@ from pathlib import Path
 from evaluators.reporting.parts import Chapter
 
 _HERE = Path(__file__).parent
+_KINDS = ("choice/questions.js", "dialogues/dialogues.js", "texts.js")
 
 
 def page(chapters: Sequence[Chapter]) -> str:
@@ -25,10 +26,16 @@ def page(chapters: Sequence[Chapter]) -> str:
         "style": (_HERE / "page.css").read_text("utf-8"),
         "overview": "" if len(chapters) == 1 else _overview(chapters, prefixes),
         "chapters": "\n".join(_chapter(*one) for one in zip(chapters, prefixes, strict=True)),
-        "script": (_HERE / "page.js").read_text("utf-8"),
+        "script": _script(),
     }
     pieces = (_HERE / "page.html").read_text("utf-8").split("{{")
     return pieces[0] + "".join(filled[name] + rest for name, rest in (piece.split("}}", 1) for piece in pieces[1:]))
+
+
+def _script() -> str:
+    """The script, with what shows each kind of item in its place."""
+    kinds = "\n".join((_HERE / file).read_text("utf-8") for file in _KINDS)
+    return (_HERE / "page.js").read_text("utf-8").replace("{{kinds}}", kinds)
 
 
 def _overview(chapters: Sequence[Chapter], prefixes: Sequence[str]) -> str:

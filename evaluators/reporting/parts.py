@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from evaluators.scoring.ranking import Ranked
+from schemas.errors import RequestError
+
+BLOCK_BYTES = 1_150_000
+"""What the items of a chapter may take of a page of 1.5 MB."""
+
+PLACED = "Here are {count:,} of {all:,} {what}, evenly spread: a page of fewer runs has room for more."
+"""The note where not all items fit."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,22 @@ class Section:
         lead = f'<p class="lead">{self.lead}</p>' if self.lead else ""
         heading = f'<h2 id="{name}-h">{escape(self.title)}</h2>'
         return f'<section id="{name}" aria-labelledby="{name}-h">{heading}{lead}{self.body}</section>'
+
+
+def head_html(result: Mapping[str, Any], verdict: str, lead: str, cautions: Sequence[str]) -> str:
+    """A chapter's head: the answer in a sentence, what it rests on, what it cannot show (all HTML), and the content."""
+    caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
+    digest = f'<p class="digest">content <code>{result["release"]["content_digest"][:16]}</code></p>'
+    return f'<p class="verdict">{verdict}</p><p>{lead}</p>{caution}{digest}'
+
+
+def only_result(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], fix: str) -> Mapping[str, Any]:
+    """The one result of a chapter that can hold no more. Raises RequestError for several."""
+    if len(results) > 1:
+        raise RequestError(
+            f"{len(results)} results of `{results[0]['kind']}`", paths[1], expected="one a page", fix=fix
+        )
+    return results[0]
 
 
 @dataclass(frozen=True)
@@ -77,3 +101,31 @@ def data_block(kind: str, document: Any) -> str:
     """
     packed = base64.b64encode(gzip.compress(orjson.dumps(document), 9, mtime=0)).decode()
     return f'<script type="text/plain" class="data" data-kind="{kind}">{packed}</script>'
+
+
+def data_block_within(
+    kind: str, ids: Sequence[str], make: Callable[[Sequence[str]], Any], most: int = BLOCK_BYTES
+) -> tuple[str, int]:
+    """The block of as many ids as fit ``most`` bytes, evenly spread, and how many those are; ``make`` makes the
+    document of some of them. At least one id is in it, whatever its size."""
+    count = len(ids)
+    while True:
+        block = data_block(kind, make([ids[place * len(ids) // count] for place in range(count)]))
+        if len(block) <= most or count <= 1:
+            return block, count
+        count = max(1, min(count - 1, int(count * most / len(block) * 0.97)))
+
+
+@dataclass
+class SharedWords:
+    """Texts that several items of a document have in common, once each."""
+
+    words: list[str] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+
+    def place(self, word: str) -> int:
+        """The place of a text in ``words``."""
+        if word not in self.places:
+            self.places[word] = len(self.words)
+            self.words.append(word)
+        return self.places[word]

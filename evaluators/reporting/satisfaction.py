@@ -12,9 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from evaluators.reporting.parts import Chapter, Section, table
+from evaluators.reporting.parts import Chapter, Section, head_html, only_result, table
 from evaluators.reporting.satisfaction_charts import Series, square
-from schemas.errors import RequestError
 
 _COLOURS = {"raw": "s-recent", "ordinal": "s-mem0"}
 _CALIBRATED = "s-naive_rag"
@@ -25,12 +24,7 @@ Result = Mapping[str, Any]
 
 def satisfaction_chapter(paths: Sequence[Path], results: Sequence[Result]) -> Chapter:
     """The chapter of a result of ``calibrate``. Raises RequestError for several: each ranks its own judges."""
-    if len(results) > 1:
-        raise RequestError(
-            f"{len(results)} results of `calibrate`", paths[1], expected="one a page",
-            fix="Make a page of each, or calibrate all score files together",
-        )  # fmt: skip
-    (result,) = results
+    result = only_result(paths, results, "Make a page of each, or calibrate all score files together")
     return Chapter(result["release"]["name"], "satisfaction, turn by turn", head(result), sections(result))
 
 
@@ -49,13 +43,11 @@ def head(result: Result) -> str:
     candidates = {row["name"] for one in figures["replay"] for row in one["candidates"]}
     if candidates and all(name.startswith("offline:") for name in candidates):
         cautions.append("No candidate is a model: their replies are drawn by planted quality.")
-    caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
-    return (
-        f'<p class="verdict">{verdict}</p>'
-        f"<p>{figures['turns']:,} rated turns of {figures['raters']} raters; scores under "
-        f"{escape(run['calibration'])}. Intervals are over raters: others like them.</p>{caution}"
-        f'<p class="digest">content <code>{result["release"]["content_digest"][:16]}</code></p>'
+    lead = (
+        f"{figures['turns']:,} rated turns of {figures['raters']} raters; scores under {escape(run['calibration'])}. "
+        "Intervals are over raters: others like them."
     )
+    return head_html(result, verdict, lead, cautions)
 
 
 def sections(result: Result) -> list[Section]:

@@ -8,8 +8,8 @@ sentences, means elsewhere; agreement where there are several judges; an examina
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,37 @@ from evaluators.reporting.charts import round_scale, whisker
 from evaluators.reporting.dialogues.curves import curves, gains
 from evaluators.reporting.dialogues.learned import learned
 from evaluators.reporting.dialogues.reader import reader
+from evaluators.reporting.judges import (
+    compared,
+    counted,
+    examination,
+    examinations,
+    examined_as,
+    figure_cell,
+    measured,
+    used,
+)
 from evaluators.reporting.lines import figures_of, metric_name, population
-from evaluators.reporting.parts import Chapter, Section, table
+from evaluators.reporting.meanings import explained
+from evaluators.reporting.parts import Chapter, Section, head_html, table
 from evaluators.reporting.ranking import ranking
 from evaluators.reporting.scored_report import ScoredReport
-from evaluators.scoring.metrics import STATES
-from evaluators.scoring.ranking import Ranked, names_of, ranked
+from evaluators.reporting.texts import texts
+from evaluators.scoring.metrics import metric_of, too_few
+from evaluators.scoring.ranking import ranked
+from evaluators.scoring.results import demand_same_sample
+from evaluators.scoring.run_names import names_of
+from evaluators.scoring.score_figures import PEOPLE
 from evaluators.scoring.score_rows import read_scores
 
-_MEANINGS = Path(__file__).with_name("meanings.toml")
-_AGREEMENT = ("exact", "within_one", "kappa", "spearman", "bias", "not_applicable")
-_HEADS = ("Exact", "Within one", "Kappa, quadratic", "Spearman", "Bias", "Same on applies", "Items")
+_WEAK = 0.2  # a kappa below which a judge is called noise: "slight" agreement, Landis and Koch 1977
+_WITHHELD: Mapping[str, Any] = {"value": None, "intervals": []}
+_ENOUGH = 100  # examined items from which on that is said
 
 
-def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], seed: int) -> Chapter:
-    """The chapter of results of ``judge`` on one content."""
+def scored_chapter(paths: Sequence[Path], results: Sequence[dict[str, Any]], seed: int) -> Chapter:
+    """The chapter of results of ``judge`` on one content. Raises RequestError for different samples of it."""
+    demand_same_sample(list(zip(paths, results, strict=True)))
     names = names_of(results)
     scores = {name: read_scores(path, one) for name, path, one in zip(names, paths, results, strict=True)}
     report = ScoredReport(results, names, ranked(scores, seed))
@@ -43,14 +59,13 @@ def scored_chapter(paths: Sequence[Path], results: Sequence[Mapping[str, Any]], 
         learned(paths, names, results, seed),
         reader(paths, names, results),
     ]
-    shown = [*held[:3], *sections(report), held[3]]
+    shown = [*held[:3], *sections(report, paths), held[3], texts(paths, names, results)]
     about = f"judged: {results[0]['run']['protocol'].replace('_', ' ')}"
     return Chapter(results[0]["release"]["name"], about, head(report), shown, report.ranks)
 
 
 def head(report: ScoredReport) -> str:
     """The page's head: what was judged, by whom, and what stands first."""
-    release = report.results[0]["release"]
     judges = sorted({one["judge"] for _, one in report.judged()})
     offline = [judge for judge in judges if judge.startswith("offline:")]
     cautions = []
@@ -58,15 +73,45 @@ def head(report: ScoredReport) -> str:
         cautions.append("No model has been asked: the texts are planted, to rehearse with and to examine judges.")
     if offline:
         cautions.append(f"Judges without a model, ceilings and floors: {escape(', '.join(offline))}.")
-    best = [one for one in report.ranks if one.rank == 1]
-    verdict = "Nothing to rank." if not best else _verdict(report, best)
-    caution = f'<p class="caution"><strong>What this cannot show.</strong> {" ".join(cautions)}</p>' if cautions else ""
-    return (
-        f'<p class="verdict">{verdict}</p>'
-        f"<p>Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks "
-        "(the same ones asked again, or others like these).</p>"
-        f'{caution}<p class="digest">content <code>{release["content_digest"][:16]}</code></p>'
+    few = dict.fromkeys(f"{name} by {one['judge']}" for name, one in report.judged() if too_few(one["states"]))
+    if few:
+        cautions.append(
+            f"Fewer than half of what applies was scored, and no figure is shown: {escape(', '.join(few))}."
+        )
+    cautions += _unexamined(report, judges)
+    lead = (
+        f"Judged by {escape(', '.join(judges))}: {_units(report)}. Intervals are at 95 %; each says whom it speaks of "
+        "(the same ones asked again, or others like these)."
     )
+    return head_html(report.results[0], _verdict(report), lead, cautions)
+
+
+def _unexamined(report: ScoredReport, judges: Sequence[str]) -> list[str]:
+    """What there is to say against model judges: never examined, or no better than chance on what was planted."""
+    found = examinations(report)
+    models = [judge for judge in judges if not judge.startswith("offline:") and judge != PEOPLE]
+    missing = [judge for judge in models if not any(judge == own for own, _ in found)]
+    weak = [
+        judge
+        for judge in models
+        if any(
+            one["kappa"] is not None and one["kappa"] < _WEAK and one["items"] >= _ENOUGH
+            for (own, _), one in found.items()
+            if own == judge
+        )
+    ]
+    told = []
+    if missing:
+        told.append(
+            f"Not examined on texts of planted quality: {escape(', '.join(missing))}; judge an offline subject with "
+            "the same judge and put both results on one page."
+        )
+    if weak:
+        told.append(
+            f"On texts of planted quality {escape(', '.join(weak))} hardly agrees with the truth on some figure (kappa "
+            f"below {_WEAK:g}): what that judge says there is mostly noise."
+        )
+    return told
 
 
 def _units(report: ScoredReport) -> str:
@@ -79,13 +124,22 @@ def _units(report: ScoredReport) -> str:
     return ", ".join(f"{count:,} {unit}s" for unit, count in items.items())
 
 
-def _verdict(report: ScoredReport, best: Sequence[Ranked]) -> str:
+def _verdict(report: ScoredReport) -> str:
+    """Which runs stand first, by which figure; of one run its figure."""
+    best = [one for one in report.ranks if one.rank == 1]
+    if not best:
+        return "Nothing to rank."
+    metric, _, judge = best[0].metric.rpartition(", ")
+    by = f"{escape(metric_name(metric))} as judged by {escape(judge)}"
     names = " and ".join(f"<strong>{escape(one.name)}</strong>" for one in best)
-    tied = "share the first rank" if len(best) > 1 else "ranks first"
-    return f"{names} {tied}, by {escape(best[0].metric)} ({best[0].value:.3f})."
+    if len(report.ranks) == 1:
+        return f"{names}: {best[0].value:.3f} in {by}."
+    if len(best) == 1:
+        return f"{names} ranks first: {best[0].value:.3f} in {by}."
+    return f"{names} share the first rank in {by}: {best[0].value:.3f}, and no difference between them is clear."
 
 
-def sections(report: ScoredReport) -> list[Section]:
+def sections(report: ScoredReport, paths: Sequence[Path]) -> list[Section]:
     """All sections that the results have something for, in order."""
     return [
         figures(report),
@@ -95,47 +149,72 @@ def sections(report: ScoredReport) -> list[Section]:
         psychometrics.reliability(report),
         groups(report),
         examination(report),
-        judges(report),
+        compared(report),
         counted(report),
+        used(report, paths),
         measured(report),
     ]
 
 
 def figures(report: ScoredReport) -> Section:
-    """Each figure: what it means, what would change it, and its value and intervals for every run and judge."""
-    meanings = tomllib.loads(_MEANINGS.read_text("utf-8"))
-    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    """Each figure: what it means, what would change it, its value and intervals for every run and judge, and how far
+    the judge is to be trusted."""
+    ends = _ends(report)
+    trusted = examinations(report)
+    found: dict[str, list[_Shown]] = {}
     for name, one in report.judged():
+        trust = escape(examined_as(trusted, one["judge"], one["metric"]))
+        few = too_few(one["states"])
         for metric, figure in figures_of(one).items():
-            found.setdefault(metric, []).append((f"{escape(name)} <small>{escape(one['judge'])}</small>", figure))
+            who = f"{escape(name)} <small>{escape(one['judge'])}</small>"
+            found.setdefault(metric, []).append(
+                _Shown(who, _WITHHELD if few else figure, "too few scored" if few else trust)
+            )
     body = ""
     for metric, rows in found.items():
-        known = meanings.get(metric, {})
-        title = escape(known.get("name", metric_name(metric).capitalize()))
-        means = escape(known.get("means", f"Mean of the scores of {metric_name(metric)} over what applies."))
-        changes = escape(known.get("changes", "The answers, and the judge's bias."))
-        body += (
-            f'<div class="figure"><h3>{title}</h3><p>{means} <span class="changes">Changes with: {changes}</span></p>'
-            f"{_figure_table(rows)}</div>"
-        )
-    lead = "What was measured, how sure it is (95 % intervals, each for whom it speaks of), and what would change it."
+        words = metric_name(metric)
+        means = f"Mean of the scores of {words} over what applies."
+        body += explained(metric, _figure_table(rows, ends.get(metric)), words.capitalize(), means)
+    lead = (
+        "What was measured, how sure it is (95 % intervals, each for whom it speaks of), and what would change it. The "
+        "last column says how the judge did on texts whose quality was planted."
+    )
     return Section("scores", "Scores", body, lead)
 
 
-def _figure_table(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+@dataclass(frozen=True)
+class _Shown:
+    """A row of a figure: run and judge (HTML), the figure, and how far the judge is to be trusted."""
+
+    who: str
+    figure: Mapping[str, Any]
+    trust: str
+
+
+def _ends(report: ScoredReport) -> dict[str, tuple[float, float]]:
+    """Figure -> the ends of its scale, for means of scores."""
+    made = {}
+    for result in report.results:
+        for metric in map(metric_of, result["metrics"]):
+            how = metric.aggregation
+            values = [value / how.over for value in (metric.scale.values[0], metric.scale.values[-1])]
+            made["mean" if how.method == "atomic" else metric.name] = (values[0], values[1])
+    return made
+
+
+def _figure_table(rows: Sequence[_Shown], ends: tuple[float, float] | None) -> str:
     """A row a run and judge, a column a kind of interval, and the first interval drawn."""
-    kinds = list(dict.fromkeys(spread["over"] for _, figure in rows for spread in figure["intervals"]))
-    values = [value for _, figure in rows for value in _extent(figure)]
-    least, most = round_scale(values)
+    kinds = list(dict.fromkeys(spread["over"] for row in rows for spread in row.figure["intervals"]))
+    least, most = ends or round_scale([value for row in rows for value in _extent(row.figure)])
     cells = []
-    for name, figure in rows:
-        spreads = {spread["over"]: spread for spread in figure["intervals"]}
-        drawn = whisker(figure["value"], spreads.get(kinds[0]) if kinds else None, least, most)
-        shown = "not defined"
-        if figure["value"] is not None:
-            shown = f'<span data-value="{figure["value"]:.6f}">{figure["value"]:.3f}</span>'
-        cells.append([name, drawn, shown, *(_bounds(spreads.get(kind)) for kind in kinds)])
-    head = ["Run", f"{least:g} to {most:g}", "Value", *(population(kind).capitalize() for kind in kinds)]
+    for row in rows:
+        value = row.figure["value"]
+        spreads = {spread["over"]: spread for spread in row.figure["intervals"]}
+        drawn = whisker(value, spreads.get(kinds[0]) if kinds else None, least, most)
+        shown = "not defined" if value is None else f'<span data-value="{value:.6f}">{value:.3f}</span>'
+        cells.append([row.who, drawn, shown, *(_bounds(spreads.get(kind)) for kind in kinds), row.trust])
+    populations = [population(kind).capitalize() for kind in kinds]
+    head = ["Run", f"{least:g} to {most:g}", "Value", *populations, "Judge examined"]
     return table(head, cells, numbers=2)
 
 
@@ -154,72 +233,13 @@ def groups(report: ScoredReport) -> Section:
     for name, one in report.judged():
         for group, by in _groups(one).items():
             metrics = [metric for metric in next(iter(by.values()), {}) if metric != "sets"]
-            rows = [[escape(key), *(_value(own[metric]) for metric in metrics)] for key, own in by.items()]
-            told = f"{escape(name)}, {escape(one['judge'])}: by {escape(group.replace('_', ' '))}"
-            body += f"<details><summary>{told}</summary>{table([group, *metrics], rows)}</details>"
-    return Section("groups", "By group", body)
-
-
-def examination(report: ScoredReport) -> Section:
-    """Each judge against what was planted."""
-    rows = [
-        [f"{escape(one['judge'])} <small>{escape(one['metric'])}, {escape(name)}</small>", *_agreed(one)]
-        for name, result in zip(report.names, report.results, strict=True)
-        for one in result["figures"]["examined"]
-    ]
-    lead = "The judges on texts whose quality was planted: how far a figure above can be trusted to be the text's."
-    return Section("examination", "Judges examined", table(["Judge", *_HEADS], rows) if rows else "", lead)
-
-
-def judges(report: ScoredReport) -> Section:
-    """How judges agree, and what each contributes."""
-    rows, left = [], []
-    for name, result in zip(report.names, report.results, strict=True):
-        for one in result["figures"]["agreement"]:
-            who = f"{escape(one['first'])} and {escape(one['second'])} <small>{escape(one['metric'])}, {escape(name)}"
-            rows.append([f"{who}</small>", *_agreed(one)])
-        for one in result["figures"]["consensus"]:
-            who = "all judges" if one["without"] is None else f"without {escape(one['without'])}"
-            told = ", ".join(f"{metric} {_value(figure)}" for metric, figure in figures_of(one).items())
-            left.append([f"{who} <small>{escape(one['metric'])}, {escape(name)}</small>", told])
-    body = table(["Judges", *_HEADS], rows) if rows else ""
-    return Section("judges", "Judges compared", body + (table(["Judged by", "Figures"], left, 9) if left else ""))
-
-
-def counted(report: ScoredReport) -> Section:
-    """How many items are in each state, and what judging used."""
-    rows = []
-    for name, result in zip(report.names, report.results, strict=True):
-        used = result["figures"].get("used", {})
-        for one in result["figures"]["judged"]:
-            own = used.get(one["judge"], {})
-            cost = own.get("cost")
-            rows.append(
-                [
-                    f"{escape(name)} <small>{escape(one['judge'])}, {escape(one['metric'])}</small>",
-                    f"{one['items']:,}",
-                    *(f"{one['states'][state]:,}" for state in STATES),
-                    f"{own.get('input_tokens', 0):,} / {own.get('output_tokens', 0):,}",
-                    "not known" if cost is None else f"${cost:,.4f}",
-                ]
-            )
-    names = [state.replace("_", " ") for state in STATES]
-    lead = "What has no score is counted here and stands for no number anywhere."
-    return Section("counts", "Counts and cost", table(["Run", "Items", *names, "Tokens in / out", "Cost"], rows), lead)
-
-
-def measured(report: ScoredReport) -> Section:
-    """Which rubrics, which run, which tables."""
-    rows = [
-        [
-            escape(name),
-            escape(", ".join(result["run"]["served_by"]) or "none"),
-            escape(", ".join(sorted({f"{one['rubric']} {one['digest'][:12]}" for one in result["metrics"]}))),
-            escape(", ".join(f"{table} {digest[:12]}" for table, digest in result["said"]["tables"].items())),
-        ]
-        for name, result in zip(report.names, report.results, strict=True)
-    ]
-    return Section("measured", "What was measured", table(["Run", "Model that answered", "Rubrics", "Judged"], rows, 9))
+            rows = [[escape(key), *(figure_cell(own[metric], 2) for metric in metrics)] for key, own in by.items()]
+            words = group.replace("_", " ")
+            heading = f"{escape(name)}, {escape(one['judge'])}: {escape(metric_name(one['metric']))} by {escape(words)}"
+            shown = table([words.capitalize(), *map(metric_name, metrics)], rows)
+            body += f"<details><summary>{heading}</summary>{shown}</details>"
+    lead = "The same figures for each group; small numbers below are 95 % intervals."
+    return Section("groups", "By group", body, lead)
 
 
 def _groups(one: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -231,15 +251,3 @@ def _groups(one: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         name: {key: {one["metric"]: figure} for key, figure in by.items()} for name, by in one["mean"]["by"].items()
     }
-
-
-def _value(figure: Mapping[str, Any]) -> str:
-    if figure["value"] is None:
-        return "–"
-    spread = f" <small>{figure['low']:.2f}–{figure['high']:.2f}</small>" if figure.get("low") is not None else ""
-    return f"{figure['value']:.3f}{spread}"
-
-
-def _agreed(one: Mapping[str, Any]) -> list[str]:
-    cells = ["–" if one[name] is None else f"{one[name]:.3f}" for name in _AGREEMENT]
-    return [*cells, f"{one['items']:,}"]

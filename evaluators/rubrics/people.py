@@ -28,6 +28,7 @@ def read_ratings(path: Path, rubrics: Sequence[Rubric]) -> Ratings:
     """(item, metric) -> scores. Raises RequestError naming line and column for what is no rating."""
     scales = {part.name: rubric.scale for rubric in rubrics for part in rubric.parts}
     found: Ratings = {}
+    rated: dict[tuple[str, str, str], int] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines)
@@ -54,7 +55,14 @@ def read_ratings(path: Path, rubrics: Sequence[Rubric]) -> Ratings:
                         expected=expected,
                         fix="Correct it",
                     )
-                found.setdefault((row["item"], row["metric"]), []).append(values[score])
+                key = row["item"], row["metric"], row["rater"]
+                if key in rated:
+                    raise RequestError(
+                        f"two ratings of {row['rater']!r} on {row['metric']}", where, row=row["item"],
+                        expected=f"one; the other stands in line {rated[key]}", fix="Remove one",
+                    )  # fmt: skip
+                rated[key] = reader.line_num
+                found.setdefault(key[:2], []).append(values[score])
     except FileNotFoundError:
         raise RequestError("missing ratings", path, fix="Check the path") from None
     except (UnicodeDecodeError, csv.Error) as error:

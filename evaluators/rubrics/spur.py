@@ -126,43 +126,46 @@ def _extractions(name: str, known: RatedTurns, label: str, rows: Sequence[Row]) 
 
 
 def _reasons(name: str, known: RatedTurns, label: str, row: Row) -> Chain[Reply]:
-    conversation, prompt = known.conversations[row["conversation_id"]], load(_PROMPTS / "spur_extract.md")
-    told = prompt.render(
-        context=shown_messages(before(conversation, row["turn"])[-_WINDOW:]),
-        reply=reply_of(conversation, row["turn"]),
-        label=label,
-    )
-    reply: Reply = yield Request(
-        id=name,
-        role="judge",
-        fixed=told.fixed,
-        prompt=told.prompt,
-        prompt_id=f"{prompt.id}@{prompt.version}",
-        prompt_digest=prompt.digest,
-        compose=functools.partial(_offline_reasons, label, row),
-        schema=_list_of("reasons", _EACH),
-        max_tokens=512,
-        temperature=0.0,
-    )
+    conversation = known.conversations[row["conversation_id"]]
+    fields = {
+        "context": shown_messages(before(conversation, row["turn"])[-_WINDOW:]),
+        "reply": reply_of(conversation, row["turn"]),
+        "label": label,
+    }
+    offline = functools.partial(_offline_reasons, label, row)
+    reply: Reply = yield _request(name, "spur_extract", fields, _list_of("reasons", _EACH), offline, 512)
     return reply
 
 
 def _summary(name: str, label: str, reasons: Sequence[str], most: int) -> Chain[Reply]:
-    prompt = load(_PROMPTS / "spur_summarise.md")
-    told = prompt.render(label=label, most=most, reasons="\n".join(f"- {text}" for text in reasons))
-    reply: Reply = yield Request(
+    fields = {"label": label, "most": most, "reasons": "\n".join(f"- {text}" for text in reasons)}
+    offline = functools.partial(_commonest, reasons, most)
+    reply: Reply = yield _request(name, "spur_summarise", fields, _list_of("criteria", most), offline, 2048)
+    return reply
+
+
+def _request(
+    name: str, prompt: str, fields: Mapping[str, Any], schema: Mapping[str, Any], offline: Callable[[], Any], room: int
+) -> Request:
+    """A prompt file filled in, answered by ``schema``; ``offline`` answers it without a model."""
+    file = load(_PROMPTS / f"{prompt}.md")
+    rendered = file.render(**fields)
+    return Request(
         id=name,
         role="judge",
-        fixed=told.fixed,
-        prompt=told.prompt,
-        prompt_id=f"{prompt.id}@{prompt.version}",
-        prompt_digest=prompt.digest,
-        compose=lambda: {"criteria": [text for text, _ in Counter(reasons).most_common(most)]},
-        schema=_list_of("criteria", most),
-        max_tokens=2048,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
+        prompt_id=f"{file.id}@{file.version}",
+        prompt_digest=file.digest,
+        compose=offline,
+        schema=dict(schema),
+        max_tokens=room,
         temperature=0.0,
     )
-    return reply
+
+
+def _commonest(reasons: Sequence[str], most: int) -> dict[str, list[str]]:
+    return {"criteria": [text for text, _ in Counter(reasons).most_common(most)]}
 
 
 def _criteria(replies: Sequence[Reply]) -> Iterator[str]:

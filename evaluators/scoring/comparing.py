@@ -21,7 +21,8 @@ from typing import Any
 from evaluators.reporting.choice.lines import share_line
 from evaluators.scoring.agreement import same_choice, spearman
 from evaluators.scoring.figures import Item
-from evaluators.scoring.results import Result, names, read_results
+from evaluators.scoring.results import Result, read_results
+from evaluators.scoring.run_names import names_of
 from evaluators.scoring.significance import holm
 from evaluators.scoring.statistics import paired
 from schemas.command import DONE, print_json, say
@@ -51,7 +52,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 def comparison(results: Sequence[Result], seed: int) -> dict[str, Any]:
     """Everything that results of the same questions say of one another."""
-    called = names(results)
+    called = names_of(results)
     runs = [
         {"name": name, "model": result["run"]["model"], "setting": result["run"]["setting"], **result["figures"]}
         for name, result in zip(called, results, strict=True)

@@ -7,7 +7,7 @@ run's rank is one more than the number of runs that are told to be better than i
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,16 @@ import polars as pl
 from evaluators.psychometrics.figures import units as trait_units
 from evaluators.scoring.fidelity import repeats_of
 from evaluators.scoring.fidelity_figures import sentences_of
-from evaluators.scoring.metrics import Metric
+from evaluators.scoring.metrics import Metric, too_few
 from evaluators.scoring.resampling import ClusterDraws, sums_of
+from evaluators.scoring.score_figures import states_of
 from evaluators.scoring.score_rows import Scores
 from evaluators.scoring.series_figures import series_of
 
 HEADLINE = "acc_atom"
 
-_DETAILS = ("setting", "memory", "flip", "user", "limit", "seed", "judges")
+_UNITS = {"unit": pl.String(), "cluster": pl.String(), "value": pl.Float64()}
+_NOTHING = pl.DataFrame(schema=_UNITS)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def choices_ranked(results: Mapping[str, Mapping[str, Any]], seed: int) -> list[
     units = {
         name: pl.DataFrame(
             [(item["question_id"], item["character_id"], float(item["share"])) for item in result["items"]],
-            schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+            schema=_UNITS,
             orient="row",
         )
         for name, result in results.items()
@@ -89,11 +91,14 @@ def _of(sign: Mapping[tuple[str, str], int], one: str, two: str) -> int:
 
 
 def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
-    """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item."""
+    """What is compared: unit, cluster and value of each; of persona fidelity a set, else an item. Nothing where too
+    few were scored."""
     how = metric.aggregation
     if how.series:
         return _people(own, metric, judge)
     rows = own.frame.filter((pl.col("metric") == metric.name) & (pl.col("judge") == judge))
+    if too_few(states_of(rows)["states"]):
+        return _NOTHING
     if how.method == "traits":
         return trait_units(rows)
     if how.method != "atomic":
@@ -107,7 +112,7 @@ def _units(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
             "cluster": [attributes[one.key][how.clusters[0]] for one, value in found if value is not None],
             "value": [value for _, value in found if value is not None],
         },
-        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+        schema=_UNITS,
     )
 
 
@@ -115,10 +120,12 @@ def _people(own: Scores, metric: Metric, judge: str) -> pl.DataFrame:
     """Persons with their mean over all sessions and all metrics of the rubric."""
     names = [one.name for one in own.metrics if one.rubric == metric.rubric]
     rows = own.frame.filter(pl.col("metric").is_in(names) & (pl.col("judge") == judge))
+    if too_few(states_of(rows)["states"]):
+        return _NOTHING
     means = series_of(rows, metric).means()
     return pl.DataFrame(
         {"unit": list(means), "cluster": list(means), "value": list(means.values())},
-        schema={"unit": pl.String, "cluster": pl.String, "value": pl.Float64},
+        schema=_UNITS,
     )
 
 
@@ -138,25 +145,3 @@ def _sign(one: pl.DataFrame, two: pl.DataFrame, seed: int) -> int:
 def _draws(clusters: int, seed: int) -> ClusterDraws:
     """The draws that all pairs of runs share."""
     return ClusterDraws(clusters, seed)
-
-
-def names_of(results: Sequence[Mapping[str, object]]) -> list[str]:
-    """A name for each run: its model, and what else of the run tells those of one model apart."""
-    runs = [dict(result["run"]) for result in results]  # type: ignore[call-overload]
-    made = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
-    for detail in _DETAILS:
-        values = {str(run.get(detail)) for run, name in zip(runs, made, strict=True) if made.count(name) > 1}
-        if len(values) > 1:
-            several = [made.count(name) > 1 for name in made]
-            made = [
-                f"{name}, {_detail(run, detail)}" if apart and detail in run else name
-                for name, run, apart in zip(made, runs, several, strict=True)
-            ]
-    return [
-        name if name not in made[:place] else f"{name} ({made[:place].count(name) + 1})"
-        for place, name in enumerate(made)
-    ]
-
-
-def _detail(run: Mapping[str, Any], detail: str) -> str:
-    return f"judged by {', '.join(run[detail])}" if detail == "judges" else f"{detail} {run[detail]}"

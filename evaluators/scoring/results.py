@@ -56,7 +56,9 @@ def read_result(path: Path) -> Result:
     try:
         document = orjson.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing result", path, fix="Check the path, or run: python -m evaluators choice") from None
+        raise RequestError(
+            "missing result", path, fix="Check the path, or make it first: python -m evaluators --help"
+        ) from None
     except IsADirectoryError:
         raise RequestError("a folder instead of a result", path, fix="Name the files in it") from None
     except orjson.JSONDecodeError as error:
@@ -128,21 +130,29 @@ def demand_same_questions(found: Sequence[tuple[Path, Result]]) -> None:
             )
 
 
-def names(results: Sequence[Result]) -> list[str]:
-    """A short name for each run: model and setting, and what else tells them apart."""
-    made = [f"{result['run']['model']}, {result['run']['setting']}" for result in results]
-    for detail in ("k", "embedder", "manager", "orders", "samples", "limit", "seed"):
-        if len(set(made)) == len(made):
-            break
-        made = [
-            f"{name}, {detail} {result['run'][detail]}" if made.count(name) > 1 else name
-            for name, result in zip(made, results, strict=True)
-        ]
-    seen: dict[str, int] = {}
-    for place, name in enumerate(made):
-        seen[name] = seen.get(name, 0) + 1
-        made[place] = name if seen[name] == 1 else f"{name} ({seen[name]})"
-    return made
+def demand_same_sample(found: Sequence[tuple[Path, Result]]) -> None:
+    """Raises RequestError when scores are of different samples of what there is: a mean over some is no mean."""
+    for path, result in found:
+        first, own = _sample(found[0][1]), _sample(result)
+        if first != own:
+            raise RequestError(
+                f"results of different samples: {own} here", path, expected=f"{first} as in {found[0][0]}",
+                fix="Put runs with the same --limit and --seed on one page",
+            )  # fmt: skip
+
+
+def _sample(result: Result) -> str:
+    """Which part of a release was asked and judged, in words."""
+    run, judged = result["run"], result["run"]["judged"]
+    parts = [
+        f"{limit} {what} (seed {seed})"
+        for what, limit, seed in (
+            ("asked", run.get("limit"), run["seed"]),
+            ("items judged", judged["limit"], judged["seed"]),
+        )
+        if limit is not None
+    ]
+    return " and ".join(parts) or "all"
 
 
 def demand_release(release: Release, result: Result) -> None:

@@ -18,7 +18,7 @@ import polars as pl
 from evaluators.psychometrics.figures import trait_figures
 from evaluators.scoring.agreement import agree
 from evaluators.scoring.fidelity_figures import fidelity_figures
-from evaluators.scoring.metrics import STATES, Metric
+from evaluators.scoring.metrics import STATES, Metric, Scale
 from evaluators.scoring.resampling import ClusterDraws, Estimate, crossed_means, sums_of
 from evaluators.scoring.series_figures import series_figures
 
@@ -209,14 +209,18 @@ def _consensus(
             yield _entry(metric, left_out, alone[other])
             continue
         rows = own.filter(pl.col("judge") != left_out) if left_out else own
-        # Persona fidelity needs one of five scores: of several judges the lower median.
-        agreed = (
-            pl.col("value").mean() if metric.aggregation.method == "mean" else pl.col("value").quantile(0.5, "lower")
-        )
+        agreed = pl.col("value").mean() if metric.aggregation.method == "mean" else _median(metric.scale)
         items = rows.group_by("item", maintain_order=True).agg(pl.col(kept).first(), agreed)
         scored = pl.when(pl.col("value").is_null()).then(pl.lit("unscored")).otherwise(pl.lit("scored"))
         items = items.with_columns(scored.alias("state"), pl.lit(None, pl.String).alias("reason"))
         yield _entry(metric, left_out, _figures(items, metric, seed, draws))
+
+
+def _median(scale: Scale) -> pl.Expr:
+    """The median of several judges as a value of the scale: between two values the one nearer to the middle, so that
+    an even number of judges moves no figure up or down as a whole."""
+    median, middle = pl.col("value").median(), (scale.values[0] + scale.values[-1]) / 2
+    return pl.when(median < middle).then(median.ceil()).otherwise(median.floor()).alias("value")
 
 
 def _entry(metric: Metric, left_out: str | None, figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from evaluators.scoring.fidelity import LEVELS
 from evaluators.scoring.metrics import STATES, Metric, close, metric_of
 from evaluators.scoring.score_figures import summary
 from schemas.errors import RequestError
@@ -43,7 +44,7 @@ _COLUMNS: Mapping[str, pl.DataType] = {
     "output_tokens": pl.Int64(),
     "cost": pl.Float64(),
 }
-_NEVER_NULL = ("item", "metric", "judge", "state", "input_tokens", "output_tokens")
+_SPENT = ("input_tokens", "output_tokens", "cost")
 _RECOMPUTED = ("item", "metric", "judge", "state", "value", "planted", "planted_state", "reason")
 _AGAIN = "Judge again"
 
@@ -104,18 +105,29 @@ def read_scores(path: Path, header: Mapping[str, Any]) -> Scores:
         metrics = tuple(metric_of(value) for value in header["metrics"])
     except (KeyError, TypeError) as error:
         raise RequestError("malformed metric", path, expected=str(error), fix=_AGAIN) from None
-    frame = _read(rows, header["rows"]["sha256"])
+    frame, spent = _read(rows, header["rows"]["sha256"])
     if len(frame) != header["rows"]["count"]:
         expected = f"{header['rows']['count']:,} rows, found {len(frame):,}"
         raise RequestError("another number of rows", rows, expected=expected, fix=_AGAIN)
     problem = _problem_of_metrics(frame, metrics)  # what the rows alone show was checked as they were read
     if problem is not None:
         raise _wrong(problem, rows)
-    fresh = orjson.loads(orjson.dumps(summary(frame, metrics, header["run"]["seed"])))
-    for name, value in fresh.items():
-        if not close(header["figures"].get(name), value):
+    fresh = orjson.loads(orjson.dumps({**summary(frame, metrics, header["run"]["seed"]), "used": _used(spent)}))
+    for name in sorted(fresh.keys() | header["figures"].keys()):
+        if name not in fresh or not close(header["figures"].get(name), fresh[name]):
             raise RequestError("figures do not follow from the rows", path, field=name, fix=_AGAIN)
+    _demand_consistent(path, header, frame)
     return Scores(path, dict(header), metrics, frame)
+
+
+def _demand_consistent(path: Path, header: Mapping[str, Any], frame: pl.DataFrame) -> None:
+    """Raises RequestError for a header that names another model or other judges than its other half or its rows."""
+    run, said = header["run"], header["said"]
+    if run["model"] != said["model"]:
+        raise RequestError("two models", path, field="run.model", expected=str(said["model"]), fix=_AGAIN)
+    judges = sorted(frame["judge"].unique().to_list())
+    if len(frame) and sorted(run["judges"]) != judges:
+        raise RequestError("judges against the rows", path, field="run.judges", expected=", ".join(judges), fix=_AGAIN)
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,8 @@ def _wrong(problem: _Problem, path: Path) -> RequestError:
     )
 
 
-def _read(path: Path, digest: str) -> pl.DataFrame:
+def _read(path: Path, digest: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that figures are made of, and what judging them used."""
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -151,8 +164,9 @@ def _read(path: Path, digest: str) -> pl.DataFrame:
     if problem is not None:
         raise _wrong(problem, path)
     if found != digest:
-        raise RequestError("rows of another result", path, expected=f"SHA-256 {digest[:16]}, found {found[:16]}")
-    return frame
+        expected = f"SHA-256 {digest[:16]}, found {found[:16]}"
+        raise RequestError("rows of another result", path, expected=expected, fix=_AGAIN)
+    return frame, pl.read_parquet(path, columns=["judge", *_SPENT], memory_map=True)
 
 
 def _used(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
@@ -200,6 +214,8 @@ def _problem_of_metrics(frame: pl.DataFrame, metrics: Sequence[Metric]) -> _Prob
         missing = [group for group in metric.aggregation.groups if group not in frame.columns]
         if missing:
             return _Problem(f"no group {missing[0]!r}", None, "groups", f"{metric.name} is summed up by it")
+        if problem := _problem_of_groups(own, metric):
+            return problem
         if bad := _first(own, pl.col("value").is_not_null() & ~pl.col("value").is_in(metric.scale.values)):
             return _Problem(f"score {bad['value']:g} of {metric.name}", bad["item"], "value", metric.scale.in_words())
         every = own["item"].n_unique()
@@ -208,6 +224,18 @@ def _problem_of_metrics(frame: pl.DataFrame, metrics: Sequence[Metric]) -> _Prob
             if len(judged) != every:
                 gone = own.select("item").unique().join(judged, on="item", how="anti")["item"].min()
                 return _Problem(f"no score of {judge} on {metric.name}", str(gone), None, "a row for every item")
+    return None
+
+
+def _problem_of_groups(own: pl.DataFrame, metric: Metric) -> _Problem | None:
+    """A group that figures need and a row does not have, or a level that is none."""
+    how = metric.aggregation
+    needed = {*how.within, *how.clusters, *how.sets, *how.only[:1], *filter(None, (how.target, how.series))} - {"item"}
+    for name in sorted(needed):
+        if bad := _first(own, pl.col(name).is_null()):
+            return _Problem("null", bad["item"], f"groups.{name}", f"a text: {metric.name} is summed up by it")
+    if how.target and (bad := _first(own, ~pl.col(how.target).is_in(LEVELS))):
+        return _Problem(f"unknown level {bad[how.target]!r}", bad["item"], f"groups.{how.target}", ", ".join(LEVELS))
     return None
 
 

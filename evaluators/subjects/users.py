@@ -111,10 +111,13 @@ def _within(parts: list[tuple[str, str]], greeting: str) -> list[tuple[str, str]
 
 
 def _greeting(profile: Mapping[str, Any], session: int, wish: Wishes) -> str:
-    """Each greeting once before any comes again, in an order of the person's own."""
+    """Each greeting once before any comes again, in an order of the person's own that begins as strangers do."""
     lines: list[str] = bank("user")["greeting"][wish.register]
-    order = rng_for(0, "subjects", "greeting", profile["persona_id"]).sample(range(len(lines)), len(lines))
-    return lines[order[(session - 1) % len(lines)]]
+    again = bank("user")["greeting_again"][wish.register]
+    order = rng_for(0, "subjects", "greeting", profile["persona_id"]).sample(lines, len(lines))
+    first = next(line for line in order if line not in again)
+    order = [first, *(line for line in order if line != first)]
+    return order[(session - 1) % len(order)]
 
 
 @dataclass(frozen=True)

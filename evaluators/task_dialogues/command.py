@@ -163,7 +163,7 @@ def _say_figures(figures: Mapping[str, Any], quiet: bool) -> None:
         kinds = ", ".join(f"{kind} {_told(figure)}" for kind, figure in one["kinds"].items())
         say(f"  {one['run']}: {one['metric']} by {one['judge']}: {kinds}", quiet=quiet)
     for one in figures["corrected"]:
-        say(f"  {one['run']}: {one['metric']} by {one['judge']}, freed from its errors: {_told(one)}", quiet=quiet)
+        say(f"  {one['run']}: {one['metric']} by {one['judge']}, corrected for its errors: {_told(one)}", quiet=quiet)
     for one in figures["contexts"]:
         told = _told(one["kinds"]["all"])
         say(f"  {one['metric']} by {one['judge']}: {one['second']} over {one['first']} {told}", quiet=quiet)

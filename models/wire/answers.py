@@ -7,6 +7,7 @@ The one reader of what models write: whatever asks, over whichever wire, and who
 from __future__ import annotations
 
 import functools
+import json
 import re
 from typing import Any
 
@@ -48,20 +49,40 @@ def _answer(request: Request, text: str) -> Any:
 
 
 def json_in(text: str) -> Any:
-    """The one JSON value of a text: bare, in a code fence, or with prose around it. Raises ValueError."""
+    """The one JSON value of a text: bare, in a code fence, or with prose around it.
+
+    Raises ValueError, for an object that says one key twice too: which of the two is meant nobody knows."""
     fenced = _FENCED.fullmatch(text)
     bare = fenced[1] if fenced else text
     try:
-        return orjson.loads(bare)
+        return _loads(bare)
     except orjson.JSONDecodeError as error:
         first = str(error)
     spans = [(bare.find(opening), bare.rfind(closing)) for opening, closing in ("{}", "[]")]
     for start, end in sorted(span for span in spans if 0 <= span[0] < span[1]):
         try:
-            return orjson.loads(bare[start : end + 1])
+            return _loads(bare[start : end + 1])
         except orjson.JSONDecodeError:
             continue
     raise ValueError(f"malformed JSON: {first}" if any(start >= 0 for start, _ in spans) else "no JSON value")
+
+
+def _loads(text: str) -> Any:
+    value = orjson.loads(text)
+    if isinstance(value, dict | list):
+        try:  # orjson takes the last of doubled keys and says nothing
+            json.loads(text, object_pairs_hook=_without_doubles)
+        except RecursionError:
+            raise ValueError("JSON nested too deeply") from None
+    return value
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} twice in one object")
+    return made
 
 
 def is_bare_json(text: str) -> bool:

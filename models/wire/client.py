@@ -10,6 +10,7 @@ that is recorded or shown.
 
 from __future__ import annotations
 
+import functools
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -117,7 +118,7 @@ class Client:
         most: int | None = LARGEST_REPLY,
     ) -> tuple[bytes, Mapping[str, str]]:
         assert self._session is not None
-        patience = aiohttp.ClientTimeout(longest, sock_connect=min(_CONNECT, self.timeout), sock_read=silence)
+        patience = _patience(longest, min(_CONNECT, self.timeout), silence)
         headers = {**wire.headers(self.server.address, self.server.key), "content-type": "application/json"}
         try:
             async with self._session.request(
@@ -193,6 +194,13 @@ class Client:
     def _clean(self, words: str) -> str:
         key = self.server.key
         return words.replace(key, _TAKEN_OUT) if key is not None and len(key) >= _SECRET else words
+
+
+@functools.lru_cache(maxsize=64)
+def _patience(longest: float | None, connect: float, silence: float) -> aiohttp.ClientTimeout:
+    """The limits of an attempt; silence is timed apart only where it ends the attempt before ``longest`` does."""
+    apart = longest is None or silence < longest
+    return aiohttp.ClientTimeout(longest, sock_connect=connect, sock_read=silence if apart else None)
 
 
 async def _read(response: aiohttp.ClientResponse, most: int | None, cut: bool = False) -> bytes:

@@ -64,6 +64,9 @@ _EVERY = 40
 _ROWS = {"memories": 46}
 """Of the released rows of a table one in so many is read, as they are much alike."""
 
+_NO_GATE = -1000.0
+"""A score that every sentence has: patterns count everywhere."""
+
 _MOST = 127
 _TOLERANCE, _STALE = 3, 0.01  # solvers differ in the last digits from machine to machine
 
@@ -223,10 +226,12 @@ def best() -> Model:
     settings: dict[str, Settings] = {}
     for column, (code, plan) in enumerate(PLAN.items()):
         cases, plain = cases_of(code), None
-        if where := plan.get("plain"):
-            if tuple(where) not in pools:
-                pools[tuple(where)] = _matrix(plain_features(*where))
-            plain = plain_for(cases, pools[tuple(where)])
+        places = [tuple(where) for where in (plan.get("plain"), *plan.get("also_plain", ())) if where]
+        for where in places:
+            if where not in pools:
+                pools[where] = _matrix(plain_features(*where))
+        if places:
+            plain = plain_for(cases, sparse.vstack([pools[where] for where in places]).tocsr())
         found = cases.fit(plain)
         scale = float(np.abs(found.weights).max()) / _MOST
         table[:, column] = np.rint(found.weights / scale)
@@ -265,7 +270,8 @@ def _settings(cases: Cases, plain: Plain | None, found: Fit, scale: float, plan:
     if len(innocent):
         share = np.concatenate((innocent, np.full(plain.easy if plain else 0, -np.inf)))
         running = max(threshold, float(np.quantile(share, 1 - FALSE_ALARMS, method="lower")))
-        gate = max(gate, float(np.quantile(share, 1 - plan.get("gated", GATED), method="lower")))
+        gated = plan.get("gated", GATED)
+        gate = _NO_GATE if gated >= 1 else max(gate, float(np.quantile(share, 1 - gated, method="lower")))
     return Settings(
         bias=round(found.bias, 4),
         scale=scale,

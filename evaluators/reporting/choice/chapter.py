@@ -14,7 +14,8 @@ from evaluators.reporting.parts import Chapter
 from evaluators.reporting.ranking import ranking
 from evaluators.scoring.comparing import comparison
 from evaluators.scoring.ranking import choices_ranked
-from evaluators.scoring.results import Result, demand_release, demand_same_questions, names
+from evaluators.scoring.results import Result, demand_release, demand_same_questions
+from evaluators.scoring.run_names import names_of
 from releases import open_release
 
 
@@ -30,7 +31,7 @@ def choice_chapter(found: Sequence[tuple[Path, Result]], release: str | None, fr
     ordered = sorted(
         results, key=lambda one: (SETTINGS.index(one["run"]["setting"]), -one["figures"]["overall"]["rate"])
     )
-    called = names(ordered)
+    called = names_of(ordered)
     ranks = choices_ranked(dict(zip(called, ordered, strict=True)), seed)
     report = Report(read_bench(opened), ordered, called, comparison(ordered, seed), ranks)
     sections = [

@@ -36,7 +36,7 @@ def curves(names: Sequence[str], results: Sequence[Result]) -> Section:
     for rubric in dict.fromkeys(one["rubric"] for _, one in _entries(names, results)):
         own = [(name, one) for name, one in _entries(names, results) if one["rubric"] == rubric and one["places"]]
         if own:
-            body += f"<h3>{escape(rubric)}</h3>{_chart(own)}{_slopes(own)}{_kinds(own)}"
+            body += f"<h3>{escape(_title(rubric))}</h3>{_chart(own)}{_by_session(own)}{_slopes(own)}{_kinds(own)}"
     gone = sorted({person for _, one in _entries(names, results) for person in one["left_out"]})
     told = escape(", ".join(gone)) if gone else "here nobody"
     lead = "How scores change as sessions go by. Bands are 95 % intervals, whole people drawn anew."
@@ -99,6 +99,30 @@ def _entries(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[
             yield f"{name}, {one['judge']}", one
 
 
+def _title(rubric: str) -> str:
+    """The name of a rubric for people: ``likebench.user_in_character@1`` is "User in character"."""
+    return rubric.partition("@")[0].rpartition(".")[2].replace("_", " ").capitalize()
+
+
+def _by_session(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """The numbers of the chart: a row a session, a column a run."""
+    places = list(dict.fromkeys(place for _, one in own for place in one["places"]))
+    cells: dict[str, list[str]] = {place: [] for place in places}
+    for _, one in own:
+        dots = dict(zip(one["places"], one["curve"], strict=True))
+        for place in places:
+            cells[place].append(_dot(dots.get(place)))
+    rows = [[str(int(place)), *found] for place, found in cells.items()]
+    shown = table(["Session", *(name for name, _ in own)], rows)
+    return f"<details><summary>The numbers of the chart</summary>{shown}</details>"
+
+
+def _dot(dot: Mapping[str, Any] | None) -> str:
+    if dot is None or dot["value"] is None:
+        return "–"
+    return f"{dot['value']:.3f} <small>{_bounds(dot)}</small>"
+
+
 def _chart(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """A line with its band a run and judge."""
     places = max((one["places"] for _, one in own), key=len)
@@ -114,7 +138,7 @@ def _chart(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     grid = "".join(f'<path class="grid" d="M0 {_y(tick, least, most):.3f}H100"/>' for tick in ticks)
     axis = "".join(f'<span style="bottom:{100 - _y(tick, least, most):.3f}%">{tick:.2f}</span>' for tick in ticks)
     columns = "".join(f"<span>{int(place)}</span>" for place in places)
-    about = "Scores by session; the same numbers stand in the table below"
+    about = "Scores by session; the same numbers stand in the table that opens below"
     return (
         f'<figure><div class="lines scores"><div class="axis" aria-hidden="true">{axis}</div>'
         f'<svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{about}">{grid}{drawn}</svg>'

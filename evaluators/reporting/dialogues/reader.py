@@ -6,7 +6,7 @@ The texts come from the rows of what was said, found beside the scores and compa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from evaluators.reporting.dialogues.said import said_tables, table_of
-from evaluators.reporting.parts import Section, data_block
+from evaluators.reporting.parts import PLACED, Section, SharedWords, data_block_within
 from evaluators.scoring.score_rows import rows_beside
 
 _FORM = (
@@ -26,48 +26,62 @@ _FORM = (
 Row = Mapping[str, Any]
 
 
-@dataclass
-class _Shared:
-    """What several dialogues and runs have in common, once: names of metrics and judges, texts about persons."""
+@dataclass(frozen=True)
+class _Run:
+    """One run: its name, its score file, and what was said by unit."""
 
-    words: list[str] = field(default_factory=list)
-    places: dict[str, int] = field(default_factory=dict)
+    name: str
+    path: Path
+    result: Mapping[str, Any]
+    said: Mapping[str, pl.DataFrame]
 
-    def place(self, word: str) -> int:
-        """The place of a text in ``words``."""
-        if word not in self.places:
-            self.places[word] = len(self.words)
-            self.words.append(word)
-        return self.places[word]
+    def of_users(self) -> set[str]:
+        """The metrics that judge the user's message: it is the last thing that the judge is shown."""
+        shown = self.result["run"].get("shown", {})
+        return {metric for metric, fields in shown.items() if fields and fields[-1] == "message"}
 
 
 def reader(paths: Sequence[Path], names: Sequence[str], results: Sequence[Mapping[str, Any]]) -> Section:
     """The dialogues of all runs whose rows are at hand; empty without any."""
-    runs, missing, shared = [], [], _Shared()
+    runs, missing = [], []
     for path, name, result in zip(paths, names, results, strict=True):
         said = said_tables(path, result, ("message", "dialogue")) if _has_dialogues(result) else None
         if said is None:
             missing += [name] if _has_dialogues(result) else []
             continue
-        runs.append({"name": name, "talks": _talks(path, result, said, shared)})
-    note = f'<p class="note">Not at hand: {escape(", ".join(missing))}.</p>' if missing else ""
-    body = f"{_FORM}{data_block('dialogues', {'runs': runs, 'words': shared.words})}" if runs else ""
-    lead = "What was said, message by message; under each reply its scores, with the words they rest on."
+        runs.append(_Run(name, path, result, said))
+    notes = [f"Not at hand: {escape(', '.join(missing))}."] if missing else []
+    body = ""
+    if runs:
+        ids = sorted({talk for run in runs for talk in run.said["dialogue"]["item"]})
+        scores = [_scores(run.path) for run in runs]
+        block, count = data_block_within("dialogues", ids, lambda chosen: _data(runs, scores, set(chosen)))
+        body = _FORM + block
+        notes += [PLACED.format(count=count, all=len(ids), what="dialogues")] if count < len(ids) else []
+    note = "".join(f'<p class="note">{one}</p>' for one in notes)
+    lead = "What was said, message by message; under each message its scores, with the words they rest on."
     return Section("dialogues", "Dialogues", body + note, lead)
+
+
+def _data(runs: Sequence[_Run], scores: Sequence[Mapping[str, list[Row]]], chosen: set[str]) -> dict[str, Any]:
+    shared = SharedWords()
+    made = [
+        {"name": run.name, "talks": _talks(run, own, chosen, shared)} for run, own in zip(runs, scores, strict=True)
+    ]
+    return {"runs": made, "words": shared.words}
 
 
 def _has_dialogues(result: Mapping[str, Any]) -> bool:
     return {"turns", "dialogues"} <= set(result["said"]["tables"])
 
 
-def _talks(
-    path: Path, result: Mapping[str, Any], said: Mapping[str, pl.DataFrame], shared: _Shared
-) -> list[dict[str, Any]]:
-    scores = _scores(path)
-    sessions = table_of(path, result, "sessions")
+def _talks(run: _Run, scores: Mapping[str, list[Row]], chosen: set[str], shared: SharedWords) -> list[dict[str, Any]]:
+    sessions = table_of(run.path, run.result, "sessions")
     after = {} if sessions is None else {row["item"]: row.get("agenda") for row in sessions.rows(named=True)}
-    about = {row["item"]: row for row in said["dialogue"].rows(named=True)}
-    rows = said["message"].sort("dialogue", "item").rows(named=True)
+    about = {row["item"]: row for row in run.said["dialogue"].rows(named=True)}
+    messages = run.said["message"].filter(pl.col("dialogue").is_in(sorted(chosen)))
+    rows = messages.sort("dialogue", "item").rows(named=True)
+    of_users = run.of_users()
     return [
         {
             "id": name,
@@ -75,11 +89,15 @@ def _talks(
             "about": ", ".join(str(about[name][key]) for key in ("type", "archetype") if about[name].get(key)),
             "profile": shared.place(about[name].get("profile") or ""),
             "ended": f"{about[name]['ended']}: {about[name]['reason']}",
+            "scores": [_score(one, "", shared) for one in scores.get(name, ())],
             "sessions": [
                 {
                     "number": int(session),
                     "agenda": shared.place(after.get(f"{name}/{session}") or ""),
-                    "said": [_message(row, scores.get(f"{name}/{session}/{row['turn']}", ()), shared) for row in part],
+                    "said": [
+                        _message(row, scores.get(f"{name}/{session}/{row['turn']}", ()), of_users, shared)
+                        for row in part
+                    ],
                 }
                 for session, part in groupby(own, key=lambda row: row["session"])
             ],
@@ -88,15 +106,15 @@ def _talks(
     ]
 
 
-def _message(row: Row, scores: Sequence[Row], shared: _Shared) -> list[Any]:
-    """Who said it (1: the model that is judged), speaker, text, what is wrong with it, scores."""
+def _message(row: Row, scores: Sequence[Row], of_users: set[str], shared: SharedWords) -> list[Any]:
+    """Who said it (1: the model that is judged), speaker, text, what is wrong with it, and the scores of it."""
     own = row["role"] == "subject"
     wrong = None if row["state"] == "said" else f"{row['state']}: {row['reason']}"
-    found = [_score(one, row["text"] or "", shared) for one in scores] if own else []
+    found = [_score(one, row["text"] or "", shared) for one in scores if (one["metric"] in of_users) != own]
     return [int(own), shared.place(row["speaker"]), row["text"], wrong, found]
 
 
-def _score(row: Row, text: str, shared: _Shared) -> list[Any]:
+def _score(row: Row, text: str, shared: SharedWords) -> list[Any]:
     """Metric, judge, value or state, and the evidence: where it stands in the text, or else in words."""
     value = row["value"] if row["state"] == "scored" else row["state"].replace("_", " ")
     why = row["evidence"] or row["reason"]

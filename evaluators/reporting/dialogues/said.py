@@ -35,6 +35,14 @@ def table_of(path: Path, result: Mapping[str, Any], name: str) -> pl.DataFrame |
         return None
 
 
+def said_header(path: Path, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The header of what was judged, under the same conditions."""
+    try:
+        return _judged(path, result)[1]
+    except RequestError:
+        return None
+
+
 def _judged(path: Path, result: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
     """The result that was judged. Raises RequestError where it is not there, or not what was judged."""
     name = result["said"].get("file")
