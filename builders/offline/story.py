@@ -55,7 +55,6 @@ _MORE = (
     ("later", 3, -89, 1, 250),
     ("ambience", 2, -100, 1, 0),
     ("before", 1, -99, 1, 0),
-    ("chat", 1, 51, 1, 0),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
