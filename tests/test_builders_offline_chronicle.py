@@ -12,7 +12,8 @@ from builders.offline.likeness import Likeness
 from builders.offline.memories import Writer
 from builders.offline.uses import Uses
 from builders.personas import load_characters
-from perf.quality.text_quality import measure, residue
+from perf.quality.residue import residue
+from perf.quality.text_quality import measure
 from schemas.randomness import rng_for
 from schemas.text.sentences import sentences
 
