@@ -99,7 +99,7 @@ def test_episode_is_told_whole(narratives):
                 place = one.text.find(first) if first else 0
                 assert len(sentences(one.text[place:])) >= len(parsed(line))
                 seen += 1
-    assert seen > 20
+    assert seen > 8
 
 
 def test_small_talk_is_with_somebody_who_is_there(narratives):
