@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs lock
+.PHONY: help setup demo heart test check docs lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -16,8 +16,11 @@ setup: .venv/.made  ## make the virtual environment
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: .venv/.made  ## the main job end to end, offline: build, check, freeze, evaluate, report
+demo: .venv/.made  ## the main job end to end, small and offline: build, check, freeze, evaluate, report
 	scripts/demo
+
+heart: .venv/.made  ## the same with all 11,000 memories of HEART
+	MEMORIES=1000 scripts/demo
 
 check: .venv/.made  ## lint, types, generated files
 	$(BIN)/ruff check .

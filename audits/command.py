@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument(
         "--patterns", type=Path, metavar="FILE.toml", help="also look for codes of your own; docs/codes.md shows a file"
     )
-    made.add_argument("--across", action="store_true", help="also find duplicates over all rows, whatever their window")
+    made.add_argument("--across", action="store_true", help="also compare rows of different windows")
     made.add_argument(
         "--deep", action="store_true", help="also ask a model about perspective, identity and Rubin's dimensions"
     )
@@ -117,7 +117,7 @@ def _table(arguments: argparse.Namespace) -> Table:
     table = chosen.table(arguments.table)
     if chosen.questions and table.name in (chosen.questions.table, chosen.questions.keys):
         fix = f"Run: python -m audits.shortcuts --benchmark {arguments.benchmark}"
-        raise RequestError("questions are audited as a whole", f"table {table.name}", fix=fix)
+        raise RequestError("questions are audited together", f"table {table.name}", fix=fix)
     if not table.audits:
         raise RequestError(f"table {table.name} has no audits", expected=f"add `audits = [...]` to {_file(chosen)}")
     for flag, needed in (("across", "duplicates"), ("deep", "memories")):
@@ -200,5 +200,5 @@ def _deep(
     skipped = [f"deep: {line}" for each in judged for line in each.ageless]
     unanswered = [f"deep: {line}" for each in judged for line in each.unanswered]
     if dropped := sum(each.dropped for each in judged):
-        skipped.append(f"deep: {dropped:,} claims whose words do not stand in the text, or that are about an adult")
+        skipped.append(f"deep: {dropped:,} claims dropped: words not in the text, or an adult narrator")
     return list(llm_judge.findings(judged, known)), skipped, unanswered

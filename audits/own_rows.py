@@ -105,5 +105,5 @@ def _some(rows: Sequence[Row], path: Path) -> Sequence[Row]:
 
 
 def _broken(table: str, number: int, error: RequestError) -> Finding:
-    message = f"{error.what}, expected {error.expected}: the line is left out"
+    message = f"{error.what}, expected {error.expected}: the line is skipped"
     return at_row(Subject(table, f"line {number}", {}), "format.line", "error", message)

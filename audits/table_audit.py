@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from audits.audit_cache import AuditCache, Group
 from audits.subjects import Subject, subjects
+from schemas.collector import calm_collector
 from schemas.derived import completed
 from schemas.findings import Finding, in_order
 from schemas.tables import Row, Table
@@ -121,11 +122,15 @@ def judge(
     table: Table, wanted: frozenset[str], own: Own, related: Related, rows: Sequence[Row], first: int
 ) -> list[Finding]:
     """What is found in rows by themselves; ``first`` is how many rows of the table stand before them."""
+    with calm_collector():
+        return _judged(table, wanted, own, related, subjects(table.record, table.key, rows, first))
+
+
+def _judged(table: Table, wanted: frozenset[str], own: Own, related: Related, read: Sequence[Subject]) -> list[Finding]:
     from audits.checks import pattern_criteria, row_format
     from audits.tables import of_record
     from audits.text import language
 
-    read = subjects(table.record, table.key, rows, first)
     judged, found = read, []
     if "format" in table.audits and any(code.startswith("format.") for code in wanted):
         fields = row_format.fields_of(table)

@@ -137,7 +137,7 @@ class Budget:
             f"budget of {dollars(self.most)} reached",
             self.journal,
             expected=f"{dollars(self.spent)} spent{others}, what comes next may cost {dollars(worst)}",
-            fix="Raise --max-cost and run the same command again: what was answered is kept",
+            fix="Raise --max-cost and run the same command again: finished replies are stored",
         )
 
 

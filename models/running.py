@@ -13,13 +13,11 @@ in flight finish and be recorded, then ends the run; running the same command ag
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import gc
 import queue
 import shlex
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic
 
 from models import journal
@@ -33,6 +31,7 @@ from models.request import Asked, Chain, Reply, Request, Result
 from models.roles import OFFLINE
 from models.servers import server_address, server_of
 from models.settings import BackendSettings
+from schemas.collector import calm_collector
 from schemas.command import say
 from schemas.errors import RequestError
 
@@ -141,7 +140,8 @@ class _Run(Generic[Result]):
 
     def _in_thread(self) -> None:
         try:
-            self._loop.run_until_complete(self._drive())
+            with calm_collector():
+                self._loop.run_until_complete(self._drive())
         except BaseException as error:  # raised again where the results are waited for
             self._done.put(error)
             if not isinstance(error, Exception | asyncio.CancelledError):
@@ -167,7 +167,7 @@ class _Run(Generic[Result]):
     async def _drive(self) -> None:
         settings = self._settings
         kind = BatchAsking if settings.batch else Asking
-        async with _calm_collector(), kind(settings, self._journal, self._budget, self._progress) as asking:
+        async with kind(settings, self._journal, self._budget, self._progress) as asking:
             self._asking = asking
             places = len(self._starts) if settings.batch else settings.concurrency * _AHEAD
             self._driving = asyncio.create_task(self._chains(asking, min(places, len(self._starts))))
@@ -215,16 +215,3 @@ async def _answered(asked: Asked, asking: Asking) -> Reply | list[Reply]:
     if isinstance(asked, Request):
         return await asking.answer(asked)
     return await asking.answer_all(asked)
-
-
-@contextlib.asynccontextmanager
-async def _calm_collector() -> AsyncIterator[None]:
-    """The garbage collector leaves the client's modules alone and comes by less often: it took a fifth of the time."""
-    usual = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(20_000, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-        gc.unfreeze()

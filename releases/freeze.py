@@ -167,13 +167,13 @@ def _date(text: str) -> str:
     with contextlib.suppress(ValueError):
         if _DATE.fullmatch(text) and datetime.date.fromisoformat(text):
             return text
-    raise argparse.ArgumentTypeError(f"{text!r} is no day: expected YYYY-MM-DD")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a date: expected YYYY-MM-DD")
 
 
 def _doi(text: str) -> str:
     if re.fullmatch(r"10\.[0-9]{4,9}/[!-~]+", text):
         return text
-    raise argparse.ArgumentTypeError(f"{text!r} is no DOI: expected 10.NNNN/…")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a DOI: expected 10.NNNN/…")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -218,7 +218,7 @@ def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -
             say(line)
     listed = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
     what = "1 open error" if len(errors) == 1 else f"{len(errors):,} open errors"
-    say(f"error: {what}: {listed}. Fix the rows, or let a code pass with --allow CODE --why TEXT")
+    say(f"error: {what}: {listed}. Fix the rows, or allow a code with --allow CODE --why TEXT")
     return FINDINGS
 
 

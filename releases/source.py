@@ -72,7 +72,7 @@ def duplicate_key(row: Row, table: Table) -> RequestError:
 
 
 def _repeated_field(row: Row, table: Table) -> RequestError:
-    what = "a key that stands twice in its line"
+    what = "a key that occurs twice in its line"
     return RequestError(what, table.name, row=table.row_id(row), fix="Remove one of them and freeze again")
 
 

@@ -122,7 +122,7 @@ def add_benchmark(made: argparse.ArgumentParser, default: str | None = None) -> 
         required=default is None,
         default=default,
         metavar="NAME|DIR",
-        help="a benchmark by name, or the folder of one's own" + (f" (default: {default})" if default else ""),
+        help="name of a shipped benchmark, or folder of your own" + (f" (default: {default})" if default else ""),
     )
 
 

@@ -130,9 +130,7 @@ def add_frozen(made: argparse.ArgumentParser) -> None:
 
 def add_own_benchmark(made: argparse.ArgumentParser) -> None:
     """``--benchmark`` of verbs that need the folder of a benchmark, whose name the release says."""
-    made.add_argument(
-        "--benchmark", metavar="DIR", help="the folder of a benchmark of one's own (default: the shipped one)"
-    )
+    made.add_argument("--benchmark", metavar="DIR", help="folder of your own benchmark (default: the shipped one)")
 
 
 def benchmark_of(name: Name, spec: str | None) -> Benchmark:

@@ -269,6 +269,16 @@ def test_what_cannot_be_calibrated_is_refused_in_one_line(root, capsys, files, w
     assert said.startswith("error: ") and named in said and said.count("\n") == 1
 
 
+def test_a_judge_without_any_score_is_refused_with_its_file_and_counts(root, rehearse, tmp_path, capsys):
+    rehearse(compose=lambda body: "Score: 3")
+    out, rubric = tmp_path / "nothing.json", RUBRICS / "zero_shot.toml"
+    words = ["--judge", MODEL, "--rubric", rubric, "--limit", "3", "--out", out, "--quiet"]
+    assert evaluate(root, "judge", folder(root) / "said.offline-original.json", *words) == 1
+    assert evaluate(root, "calibrate", out, *scores_of(root)) == 2
+    said = capsys.readouterr().err
+    assert f"no score of {MODEL}, zero_shot in {out}: some scored item, found unscored 3" in said
+
+
 def test_scores_of_another_protocol_or_scale_are_refused(root):
     path = scores_of(root)[0]
     good = read_scores(path, read_result(path))

@@ -62,13 +62,13 @@ def test_pruning_everything_has_to_be_said(path, capsys):
     assert (code, "nothing chosen" in err) == (2, True)
 
 
-def test_a_missing_journal_is_told_in_one_line(tmp_path, capsys):
+def test_a_missing_journal_is_reported_in_one_line(tmp_path, capsys):
     code, out, err = _run(capsys, "cost", "--workspace", str(tmp_path))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "missing journal" in err
 
 
-def test_prices_of_ones_own_change_the_sum(path, capsys):
+def test_prices_of_users_change_the_sum(path, capsys):
     write(path, both(1))
     prices = path.parent / "prices.toml"
     prices.write_text("date = 2026-01-01\n[models.m]\ninput = 1e6\ncache_write = 0\ncache_read = 0\noutput = 0\n")

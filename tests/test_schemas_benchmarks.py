@@ -49,7 +49,7 @@ def refusal(home: Path) -> str:
     return str(caught.value)
 
 
-def test_a_folder_of_one_s_own_is_a_benchmark_with_its_records_and_vocabularies(tmp_path):
+def test_a_folder_of_users_is_a_benchmark_with_its_records_and_vocabularies(tmp_path):
     pets = benchmark(write_benchmark(tmp_path / "mine"))
     assert (pets.name, pets.paper, list(pets.tables)) == ("pets", None, ["pets", "meals"])
     assert pets.table("pets").schema["properties"]["kind"]["enum"] == ["cat", "dog"]
@@ -71,14 +71,14 @@ def test_a_table_may_have_the_record_of_another_name(tmp_path):
     assert table.schema["description"] == "One pet a row."
 
 
-def test_a_shipped_name_is_never_a_folder_of_one_s_own(tmp_path, monkeypatch):
+def test_a_shipped_name_is_never_a_folder_of_users(tmp_path, monkeypatch):
     write_benchmark(tmp_path / "heart")
     monkeypatch.chdir(tmp_path)
     assert benchmark("heart").home is None
     assert benchmark("./heart").name == "pets"
 
 
-def test_a_folder_of_one_s_own_cannot_take_a_shipped_name(tmp_path):
+def test_a_folder_of_users_cannot_take_a_shipped_name(tmp_path):
     line = refusal(write_benchmark(tmp_path, benchmark=BENCHMARK.replace('"pets"', '"heart"', 1)))
     assert "name 'heart' is taken" in line
 

@@ -1,5 +1,6 @@
 """Every engine gives the same results in the same order, whatever dies on the way."""
 
+import hashlib
 import importlib.util
 import os
 import signal
@@ -116,3 +117,36 @@ def test_groups_are_whole_and_in_the_order_of_the_table_however_many_partitions(
             assert groups == {f"g{each}": list(range(each, 100, 7)) for each in range(7)}
             assert partitions.find("kind", {"g3", "absent"}, 4) == {"g3": groups["g3"]}
     assert not list(tmp_path.iterdir())
+
+
+@needs_ray
+def test_a_cluster_of_two_nodes_finds_what_one_process_finds(tmp_path, monkeypatch):
+    import ray
+    from ray.cluster_utils import Cluster
+
+    ray.shutdown()  # of another test
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    here = [os.environ.get("PYTHONPATH", ""), str(Path(__file__).parent)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, here)))
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        cluster.add_node(num_cpus=1)
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+        on_two = engine("ray", 1)
+        assert ray.cluster_resources()["CPU"] == 2
+        partitions = Partitions(str(tmp_path), 3)
+        partitions.write("kind", 0, [(f"g{number % 5}", number) for number in range(40)])
+        grouped = [list(partitions.map(each, "kind", pairs_of, 1)) for each in (on_two, Local(1))]
+        assert grouped[0] == grouped[1]
+        nodes = set(on_two.map(node_of, range(8)))
+        assert len(nodes) == 2
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def node_of(number):
+    import ray
+
+    hashlib.pbkdf2_hmac("sha256", b"work", b"", 400_000)  # enough that one node does not do it all
+    return ray.get_runtime_context().get_node_id()

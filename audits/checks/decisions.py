@@ -49,8 +49,8 @@ def _person(subject: Subject) -> Iterator[Finding]:
         if not text.strip():
             continue
         quoted = Quotations(text)
-        if found := narration.told_from_outside(quoted, decision=field == _DECISION):
-            message = "told from outside instead of by the character"
+        if found := narration.narrated_from_outside(quoted, decision=field == _DECISION):
+            message = "narrated by somebody else instead of the character"
             yield at_words(subject, "person.third", "error", field, found, message, f"{_SOURCE} (rules 1 and 6)")
         elif field == _DECISION and not narration.FIRST.search(quoted.outside()):
             message = "no word of the first person outside quotations"

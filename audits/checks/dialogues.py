@@ -81,7 +81,7 @@ def _is_users(subject: Subject) -> bool:
 
 
 def _empty(subject: Subject) -> Finding:
-    return at_row(subject, "dialogue.empty", "error", "nothing is said", "text")
+    return at_row(subject, "dialogue.empty", "error", "the message is empty", "text")
 
 
 def _expressions(subject: Subject) -> Iterator[Finding]:

@@ -78,12 +78,12 @@ def _of_words(
     ]
     for subject, passage in zip(read, texts, strict=True):
         if "person" in families:
-            found += person.told_in_third_person(subject, passage)
+            found += person.third_person_narrative(subject, passage)
         if "continuity" in families:
             found += continuity.audit(subject, age_of(subject), known, passage)
         age = age_of(subject)
         if age_register.CODE in wanted and age is not None and age <= CHILD:
-            found += age_register.audit(subject, age, passage, passage.told)
+            found += age_register.audit(subject, age, passage, passage.sentence_spans)
     return found
 
 
@@ -105,8 +105,8 @@ def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
 def age_of(subject: Subject) -> int | None:
     """The age in years: of the column, else of the timeline."""
     age = subject.number("age")
-    if age is None and (told := _AGE.search(subject.text("timeline"))):
-        return int(told[1])
+    if age is None and (stated := _AGE.search(subject.text("timeline"))):
+        return int(stated[1])
     return None if age is None else int(age)
 
 

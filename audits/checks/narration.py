@@ -1,6 +1,6 @@
-"""Whether a decision is told from outside instead of by the character; the words are in ``narration.toml``.
+"""Whether a decision is narrated by somebody else instead of the character; the words are in ``narration.toml``.
 
-A decision without any word of the first person is told from outside if somebody else is who acts: he,
+A decision without any word of the first person is narrated from outside if somebody else is who acts: he,
 she, they, a name, a trade. One with such words is if it speaks of "the character", or opens with what
 he or she chooses. Of an inner trace only "the character" counts.
 
@@ -23,8 +23,8 @@ _ABOUT_SELF = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b")
 _WORDS = Wording(Path(__file__).with_suffix(".toml"))
 
 
-def told_from_outside(quoted: Quotations, decision: bool) -> Span | None:
-    """The words that tell a decision, or else a field of its inner trace, from outside."""
+def narrated_from_outside(quoted: Quotations, decision: bool) -> Span | None:
+    """The words that narrate a decision, or else a field of its inner trace, from outside."""
     text = quoted.text
     found = _unquoted(_WORDS["character_feels"], quoted, 0, len(text))
     if found or not decision:

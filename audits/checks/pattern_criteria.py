@@ -45,12 +45,13 @@ def findings(
     """The findings of the table's wanted criteria, and of a user's own ones (``user_patterns.user_criteria``).
 
     ``applies`` says whether a criterion judges a row at all, ``judges`` whether a match in a field of it counts.
-    ``known`` are the passages of fields that are read already.
+    ``known`` are the passages of fields that are read already, and will be read again.
     """
     chosen = [c for c in criteria().values() if c.table == table and c.at_least is None and c.code in wanted]
     chosen += [c for c in (own or {}).values() if c.table == table]
     for field in dict.fromkeys(field for criterion in chosen for field in criterion.fields):
-        texts = (known or {}).get(field) or passages(read, field)
+        shared = (known or {}).get(field)
+        texts = shared or passages(read, field)
         here = [criterion for criterion in chosen if field in criterion.fields]
         if any(criterion.fields[0] == field and criterion.code in model().settings for criterion in here):
             weigh(texts)
@@ -58,7 +59,8 @@ def findings(
             for criterion in here if passage.text else ():
                 if applies(criterion, subject):
                     yield from _of_text(criterion, subject, field, passage, judges)
-            passage.scans.clear()
+            if not shared:
+                passage.scans.clear()
 
 
 def _of_text(criterion: Criterion, subject: Subject, field: str, passage: Passage, judges: Judges) -> Iterator[Finding]:
@@ -72,7 +74,7 @@ def _of_text(criterion: Criterion, subject: Subject, field: str, passage: Passag
         for span, words in read_like(criterion.code, passage, [(match.start, match.end) for match in found]):
             if judges(subject, field, Match(*span, criterion.code, MODEL)):
                 severity: Severity = "note" if criterion.code.startswith(_NOTED) else "warning"
-                message = f"{criterion.message} (it reads so, by {', '.join(words)})"
+                message = f"{criterion.message} (linear model; strongest words: {', '.join(words)})"
                 yield at_words(subject, criterion.code, severity, field, span, message, criterion.source)
 
 

@@ -119,7 +119,7 @@ def _hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
             hook, where = str(call.get("hook")), call.get("seeded_in")
             called.add(hook)
             if where not in seeded[hook] or not isinstance(where, int) or where >= number:
-                message = f"session {where} is no earlier session that mentions it"
+                message = f"session {where} is not an earlier session that mentions it"
                 yield at_row(subject, "prior.callback", "error", message, "hooks_called", hook)
     for subject in own:
         for hook in map(str, values_of(subject.row, "hooks_seeded", "hook")):
@@ -130,7 +130,7 @@ def _hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
                 yield at_row(subject, "prior.uncalled", "note", "never comes back", "hooks_seeded", hook)
 
 
-def _said(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
+def _unnamed_hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
     keywords = {
         str(hook.get("hook")): str(hook.get("keyword")) for each in own for hook in entries(each.row, "hooks_seeded")
     }
@@ -208,5 +208,5 @@ def _tested(own: Sequence[Subject]) -> Counter[str]:
     return counted
 
 
-_OF_SEQUENCE = (_dependencies, _metrics, _hooks, _said)
+_OF_SEQUENCE = (_dependencies, _metrics, _hooks, _unnamed_hooks)
 _OF_ROW = (_plan, _agenda)

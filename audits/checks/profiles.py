@@ -74,7 +74,8 @@ def _facets(subject: Subject) -> Iterator[Finding]:
     counted = Counter(values_of(subject.row, "facets", "facet"))
     for facet in term_ids("personality_facets"):
         if counted[facet] != 1:
-            yield at_row(subject, "profile.facet", "error", f"{facet} stands {counted[facet]} times", "facets", facet)
+            message = f"{facet} occurs {counted[facet]} times, once expected"
+            yield at_row(subject, "profile.facet", "error", message, "facets", facet)
     texts = {facet["id"]: facet["levels"] for facet in vocabulary("personality_facets")}
     for each in entries(subject.row, "facets"):
         wanted = texts.get(each.get("facet"), {}).get(each.get("level"))
@@ -88,14 +89,14 @@ def _styles(subject: Subject) -> Iterator[Finding]:
     counted = Counter(values_of(subject.row, "styles", "dimension"))
     for dimension in term_ids("style_dimensions"):
         if counted[dimension] != 1:
-            message = f"{dimension} stands {counted[dimension]} times"
+            message = f"{dimension} occurs {counted[dimension]} times, once expected"
             yield at_row(subject, "profile.style", "error", message, "styles", dimension)
     for each in entries(subject.row, "styles"):
         option = options.get(str(each.get("option")))
         if option is None:
             continue  # the record schema names it
         if option["dimension"] != each.get("dimension"):
-            message = f"{option['id']} is no option of {each.get('dimension')}"
+            message = f"{option['id']} is not an option of {each.get('dimension')}"
             yield at_row(subject, "profile.style", "error", message, "styles", option["id"])
         if each.get("descriptor") != option["text"]:
             message = f"{option['id']}: changed from {option['text']!r}"
@@ -139,11 +140,11 @@ def _missing(subject: Subject) -> Iterator[Finding]:
     properties = record_schema("profiles")["properties"]
     nested = {name: node["properties"] for name, node in properties.items() if name in ("background", "behaviors")}
     for field in sorted(properties.keys() - subject.row.keys()):
-        yield at_row(subject, "profile.missing", "error", "left out: null is how nothing is said", field)
+        yield at_row(subject, "profile.missing", "error", "missing: use null for no value", field)
     for name, parts in nested.items():
         held = subject.row.get(name)
         for part in sorted(parts.keys() - held.keys()) if isinstance(held, Mapping) else ():
-            yield at_row(subject, "profile.missing", "error", "left out: null is how nothing is said", f"{name}.{part}")
+            yield at_row(subject, "profile.missing", "error", "missing: use null for no value", f"{name}.{part}")
 
 
 def _age(subject: Subject) -> Iterator[Finding]:
@@ -169,7 +170,7 @@ def _names(subject: Subject) -> Iterator[Finding]:
     for each in entries(subject.row, "details"):
         keyword, mention = str(each.get("keyword")), str(each.get("mention"))
         if keyword.lower() not in mention.lower():
-            message = f"the keyword is no part of {mention!r}"
+            message = f"the keyword does not occur in {mention!r}"
             yield at_row(subject, "profile.names", "error", message, "details", keyword)
 
 

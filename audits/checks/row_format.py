@@ -133,9 +133,9 @@ def _fits(value: Any, kind: str) -> bool:
 
 def _left_over(subject: Subject, field: str, text: str) -> Iterator[Finding]:
     if found := _PREAMBLE.match(text):
-        yield _pointed(subject, "format.prompt", field, found.span(), text, "a model hands over what it was asked for")
+        yield _pointed(subject, "format.prompt", field, found.span(), text, "preamble of a model's answer")
     if not _is_id(field) and any(sign in text for sign in _SIGNS):
-        message = "an id, a slot or a mark of a prompt stands in the text"
+        message = "the text contains an id, a placeholder or a control mark of a prompt"
         for found in _RESIDUE.finditer(text):
             yield _pointed(subject, "format.residue", field, found.span(), text, message)
 
@@ -165,13 +165,13 @@ def _whole(subject: Subject, field: str) -> Iterator[Finding]:
     text = subject.text(field).rstrip()
     if len(text) >= _FEWEST and _BREAKS_OFF.match(text[-1]):
         span = (max(len(text) - _SHOWN, text.rfind("\n") + 1), len(text))
-        yield at_words(subject, "format.cut", "error", field, span, "the text breaks off within a sentence")
+        yield at_words(subject, "format.cut", "error", field, span, "the text ends in the middle of a sentence")
     times = Counter(piece for piece in text.split("\u3002" if "\u3002" in text else ". ") if len(piece) >= _LONG)
     piece, count = max(times.items(), key=itemgetter(1), default=("", 0))
     again = sum((often - 1) * len(each) for each, often in times.items()) if count > 1 else 0
     if count >= _OFTEN or again * _LEAST_OF_TEXT > len(text):
         start = max(0, subject.text(field).find(piece))
-        message = f"a sentence stands {count} times, and {again / len(text):.0%} of the text are repetitions"
+        message = f"a sentence occurs {count} times, and {again / len(text):.0%} of the text are repetitions"
         yield at_words(subject, "format.loop", "error", field, (start, start + len(piece)), message)
 
 
@@ -196,9 +196,9 @@ def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator
         )
     texts = [item.strip().casefold() for item in items if isinstance(item, str)]
     if any(not text for text in texts):
-        yield at_row(subject, "format.empty", "error", "an entry is blank", field)
+        yield at_row(subject, "format.empty", "error", "an entry is empty", field)
     if len(set(texts)) < len(texts):
-        yield at_row(subject, "format.count", "warning", "an entry stands twice", field, source=source)
+        yield at_row(subject, "format.count", "warning", "an entry occurs twice", field, source=source)
 
 
 def length_of(

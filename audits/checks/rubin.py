@@ -48,17 +48,19 @@ def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Find
                 yield at_row(subject, criterion.code, criterion.severity, message, FIELD, source=criterion.source)
         passage.scans.clear()
         if not has_dialogue(passage):
-            message = "nobody speaks: no words in quotation marks"
+            message = "no dialogue: no words in quotation marks"
             yield at_row(subject, "rubin.dialogue", "warning", message, FIELD, source=_DIALOGUE)
 
 
 def has_dialogue(quoted: Quotations) -> bool:
     """Whether something is said in quotation marks: three words, or one that ends or is told as speech."""
     spans = [span for span in quoted.spans if quoted.text[span[0]] not in "*_"]
-    return any(_is_told(quoted.text, *span) for span in spans) or any(_is_said(quoted.text, *span) for span in spans)
+    return any(_is_attributed(quoted.text, *span) for span in spans) or any(
+        _is_said(quoted.text, *span) for span in spans
+    )
 
 
-def _is_told(text: str, start: int, end: int) -> bool:
+def _is_attributed(text: str, start: int, end: int) -> bool:
     """Whether words are followed by who says them: enough by itself, and quickly seen."""
     return _WORDING["said_behind"].match(text, end) is not None and _WORDS.search(text, start, end) is not None
 

@@ -40,7 +40,7 @@ def audit(
     found: list[Finding] = []
     for subject in read:
         if not subject.text("text").strip():
-            found.append(_at(subject, "empty", "nothing is said"))
+            found.append(_at(subject, "empty", "the message is empty"))
             continue
         found += _residue(subject)
         if subject.row.get("speaker") == USER:
@@ -95,7 +95,7 @@ def _dialogue(said: Sequence[Subject], profiles: Profiles) -> Iterator[Finding]:
     if users and said[-1] is users[-1] and len(said) > 1 and not broken:
         yield _at(said[-1], "not_ended", "the limit of turns ended the dialogue, not the user")
     if len(users) <= 1 and len(said) <= 2 and not broken:
-        yield _at(said[0], "ended_at_once", "the user said one thing and ended")
+        yield _at(said[0], "ended_at_once", "the user ended the dialogue after one message")
     person = profiles.of(said[0].row.get("user_id"), said[0].row.get("task_id"))
     if person is None:
         return

@@ -99,7 +99,7 @@ def _words(subject: Subject, conversations: Iterable[Row]) -> Iterator[Finding]:
     for conversation in conversations:
         runs = of_target if conversation["task"] == subject.text("target_task") else of_source
         runs |= _runs_of_conversation(conversation["conversation_id"], _text(conversation))
-    message = "stands in a conversation of the target task"
+    message = "occurs in a conversation of the target task"
     for field, text in _fields(subject):
         for run, _ in placed_runs(text, _RUN):
             if run in of_target and run not in of_source:

@@ -128,13 +128,13 @@ def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[F
     values, active = _values(subject.row), _mask(subject.row)
     for conflict in (each for known in conflicts() for each in known.among(values)):
         if all(part.holds(values) for part in conflict.parts):
-            yield _told(subject, conflict, values, active)
+            yield _conflict_finding(subject, conflict, values, active)
     yield from _spellings(subject, values, menu)
     yield from _masks(subject, values)
     yield from _summaries(subject, values)
 
 
-def _told(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
+def _conflict_finding(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
     places = list(dict.fromkeys(part.place for part in conflict.parts))
     off = [part.domain for part in conflict.parts if part.domain and not active.get(part.domain, True)]
     severity: Severity = "note" if off else "warning"

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Report the near-duplicates of a table; exit code 1 when there are any."""
     made = command.parser(
         "audits.duplicates",
-        "Find rows that tell the same text again: TF-IDF cosine above a threshold within a window.",
+        "Find near-duplicate rows: TF-IDF cosine above a threshold within a window.",
         "python -m audits.duplicates --benchmark heart --json",
     )
     add_source(made)

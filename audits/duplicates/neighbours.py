@@ -111,10 +111,11 @@ def _tiles(matrix: csc_matrix, use: Callable[[Singles, int, int], Made], workers
     strips = [slice(start, start + _TILE) for start in range(0, count, _TILE)]
     rows = [rare[strip] for strip in strips]
     columns = [strip.T.tocsr() for strip in rows]
+    dense = [common[strip] for strip in strips]
 
     def tile(place: tuple[int, int]) -> Made:
         at, to = place
-        values = common[strips[at]] @ common[strips[to]].T
+        values = dense[at].toarray() @ dense[to].toarray().T
         values += (rows[at] @ columns[to]).toarray()
         return use(values, at * _TILE, to * _TILE)
 
@@ -129,21 +130,23 @@ def _candidates(values: Singles, top: int, left: int, least: float) -> tuple[Pla
     return first[above], second[above]
 
 
-def _split(matrix: csc_matrix) -> tuple[Singles, csr_matrix]:
-    """The weights in single precision: common terms as a dense matrix, rare ones as a sparse one, by text."""
+def _split(matrix: csc_matrix) -> tuple[csr_matrix, csr_matrix]:
+    """The weights in single precision, by text: common terms, dense only a tile at a time, and rare ones."""
+    found = np.diff(matrix.indptr)
+    many = found * _COMMON > matrix.shape[0]
+    rare = ~many & (found > 1)  # a term of a single text adds to no cosine but its own
+    return _terms(matrix, many), _terms(matrix, rare)
+
+
+def _terms(matrix: csc_matrix, wanted: npt.NDArray[np.bool_]) -> csr_matrix:
+    """Some columns of the matrix, in single precision, by text."""
     from scipy.sparse import csc_matrix
 
-    count, starts, rows = matrix.shape[0], matrix.indptr, matrix.indices
-    found = np.diff(starts)
-    many = found * _COMMON > count
-    common = np.zeros((count, int(many.sum())), np.float32)
-    entries = np.repeat(many, found)
-    common[rows[entries], np.repeat(np.arange(common.shape[1]), found[many])] = matrix.data[entries]
-    rare = ~many & (found > 1)  # a term of a single text adds to no cosine but its own
-    entries = np.repeat(rare, found)
-    ends = np.concatenate([[0], np.cumsum(found[rare])])
+    found = np.diff(matrix.indptr)
+    entries = np.repeat(wanted, found)
+    ends = np.concatenate([[0], np.cumsum(found[wanted])])
     values = matrix.data[entries].astype(np.float32)
-    return common, csc_matrix((values, rows[entries], ends), shape=(count, len(ends) - 1)).tocsr()
+    return csc_matrix((values, matrix.indices[entries], ends), shape=(matrix.shape[0], len(ends) - 1)).tocsr()
 
 
 def _above(

@@ -70,7 +70,7 @@ def _counts(texts: Sequence[str], workers: int) -> tuple[Places, Places, Places]
     if not len(words):
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64)
     terms = words.chunk(0).dictionary
-    numbers = np.concatenate([chunk.indices.to_numpy() for chunk in words.chunks])
+    numbers = np.concatenate([np.from_dlpack(chunk.indices) for chunk in words.chunks])  # to_numpy imports pandas
     per_text = np.concatenate([sizes for _, sizes in cut])
     by_text = csr_matrix(
         (np.ones(len(numbers), np.int8), numbers, _starts(per_text)), shape=(len(texts), len(terms))
@@ -82,7 +82,7 @@ def _counts(texts: Sequence[str], workers: int) -> tuple[Places, Places, Places]
     first[starts[:-1]] = True
     places = np.flatnonzero(first)
     counts = np.diff(places, append=len(rows))
-    return _long_terms(rows[places], counts, np.searchsorted(places, starts), pc.utf8_length(terms).to_numpy() > 1)
+    return _long_terms(rows[places], counts, np.searchsorted(places, starts), np.from_dlpack(pc.utf8_length(terms)) > 1)
 
 
 def _long_terms(

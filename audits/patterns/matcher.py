@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -51,40 +51,48 @@ class Finder:
     """The expressions of several criteria, and an automaton of the words that they need."""
 
     def __init__(self, several: Sequence[Criterion]) -> None:
-        self._everywhere: dict[Criterion, list[tuple[Pattern, Expression]]] = {criterion: [] for criterion in several}
-        self._by_word: dict[Criterion, dict[int, list[tuple[Pattern, Expression]]]] = {c: {} for c in several}
+        self._tried: list[tuple[Pattern, Expression]] = []
+        self._everywhere: dict[Criterion, list[int]] = {criterion: [] for criterion in several}
+        self._by_word: dict[Criterion, dict[int, list[int]]] = {criterion: {} for criterion in several}
+        self._criteria: list[dict[Criterion, None]] = []  # those that have expressions which need a word
         numbers: dict[str, int] = {}
         for criterion, pattern in ((each, pattern) for each in several for pattern in each.patterns):
             for expression in pattern.expressions:
                 for word in expression.words or ():
                     number = numbers.setdefault(word, len(numbers))
-                    self._by_word[criterion].setdefault(number, []).append((pattern, expression))
+                    if number == len(self._criteria):
+                        self._criteria.append({})
+                    self._criteria[number][criterion] = None
+                    self._by_word[criterion].setdefault(number, []).append(len(self._tried))
                 if expression.words is None:
-                    self._everywhere[criterion].append((pattern, expression))
-        self._criteria = [[c for c in several if number in self._by_word[c]] for number in range(len(numbers))]
+                    self._everywhere[criterion].append(len(self._tried))
+                self._tried.append((pattern, expression))
         self._automaton = ahocorasick_rs.AhoCorasick(list(numbers)) if numbers else None
-
-    def found(
-        self, criterion: Criterion, passage: Passage, windows: Sequence[Window], order: Sequence[int] | None = None
-    ) -> Iterator[Found]:
-        """What is found in some windows of a text, one after another; ``order`` says which to look in first."""
-        hits = _by_window(self._hits(passage)[criterion], windows)
-        everywhere, by_word = self._everywhere[criterion], self._by_word[criterion]
-        for place in range(len(windows)) if order is None else order:
-            tried: dict[tuple[Pattern, Expression], list[Hit]] = {each: [] for each in everywhere}
-            for hit in hits[place]:
-                for each in by_word[hit[0]]:
-                    tried.setdefault(each, []).append(hit)
-            for (pattern, expression), near in tried.items():
-                for window in _narrowed(windows[place], near):
-                    yield from _found(pattern, expression, passage, window)
 
     def may_find(self, criterion: Criterion, passage: Passage) -> bool:
         """Whether anything of a criterion may stand in a text."""
         return bool(self._everywhere[criterion] or self._hits(passage)[criterion])
 
+    def found(self, criterion: Criterion, passage: Passage, windows: Iterable[Window]) -> Iterator[Found]:
+        """What is found in some windows of a text, one after another."""
+        hits, text = self._hits(passage)[criterion], passage.folded.text
+        ends = [hit[2] for hit in hits]
+        everywhere, by_word = self._everywhere[criterion], self._by_word[criterion]
+        for window in windows:
+            tried: dict[int, list[Hit]] = {each: [] for each in everywhere}
+            for hit in hits[bisect_right(ends, window[0]) : bisect_right(ends, window[1])]:
+                for each in by_word[hit[0]] if hit[1] >= window[0] else ():
+                    tried.setdefault(each, []).append(hit)
+            for each, near in tried.items():
+                pattern, expression = self._tried[each]
+                for narrow in _narrowed(window, near):
+                    for found in expression.compiled.finditer(text, narrow[0], narrow[1]):
+                        span = passage.original(*_pointed_at(found))
+                        if _counts(pattern, found, passage, span, narrow):
+                            yield Found(narrow, pattern, span)
+
     def _hits(self, passage: Passage) -> Mapping[Criterion, Sequence[Hit]]:
-        """Where words that expressions of each criterion need stand in a text."""
+        """Where words that expressions of each criterion need stand in a text, in the order of their ends."""
         known: Mapping[Criterion, Sequence[Hit]] | None = passage.scans.get(self)
         if known is None:
             found: dict[Criterion, list[Hit]] = {criterion: [] for criterion in self._by_word}
@@ -118,48 +126,32 @@ def first_spans(criterion: Criterion, passage: Passage, least: int, likeliest: b
 
     With ``likeliest`` sentences that the model takes for such come first, where it was asked already.
     """
-    stretches = passage.stretches
+    finder, stretches = _finder_of(criterion), passage.stretches
+    if not finder.may_find(criterion, passage):
+        return iter(())
     windows = [window for window in passage.windows if stretches[window[2]][1] > least] if least else passage.windows
-    order = None
     if likeliest and passage.is_weighed:
         scores = passage.scores_of(criterion.code)
-        order = sorted(range(len(windows)), key=lambda place: -scores[windows[place][2]])
-    return (found.span for found in _finder_of(criterion).found(criterion, passage, windows, order))
+        windows = sorted(windows, key=lambda window: -scores[window[2]])
+    return (found.span for found in finder.found(criterion, passage, windows))
 
 
 @functools.lru_cache(maxsize=64)
 def _finder_of(criterion: Criterion) -> Finder:
-    """That of all criteria of a table and kind, so that a text is passed over once; of a user's criterion its own."""
-    if criteria().get(criterion.code) is not criterion:
-        return Finder((criterion,))
-    return _finder(criterion.table, criterion.at_least is None)
+    """That of all criteria of a table, so that a text is passed over once; of a user's criterion its own."""
+    return _finder(criterion.table) if criteria().get(criterion.code) is criterion else Finder((criterion,))
 
 
 @functools.cache
-def _finder(table: str, faults: bool) -> Finder:
-    return Finder([c for c in criteria().values() if c.table == table and (c.at_least is None) == faults])
+def _finder(table: str) -> Finder:
+    return Finder([criterion for criterion in criteria().values() if criterion.table == table])
 
 
-def _found(pattern: Pattern, expression: Expression, passage: Passage, window: Window) -> Iterator[Found]:
-    start, end, _ = window
-    for found in expression.compiled.finditer(passage.folded.text, start, end):
-        span = passage.original(*_pointed_at(found))
-        counts = span[0] < span[1] and _named(found, passage) and _heard(pattern, passage, span)
-        if counts and not _excused(pattern, found, start, end):
-            yield Found(window, pattern, span)
-
-
-def _by_window(hits: Sequence[Hit], windows: Sequence[Window]) -> list[list[Hit]]:
-    """The words that stand in each window; no more than two windows overlap."""
-    starts, ends = [window[0] for window in windows], [window[1] for window in windows]
-    inside: list[list[Hit]] = [[] for _ in windows]
-    for hit in hits:
-        place = bisect_right(starts, hit[1]) - 1
-        if place >= 0 and hit[2] <= ends[place]:
-            inside[place].append(hit)
-        if place > 0 and hit[2] <= ends[place - 1]:
-            inside[place - 1].append(hit)
-    return inside
+def _counts(pattern: Pattern, found: re.Match[str], passage: Passage, span: Span, window: Window) -> bool:
+    """Whether what an expression matches is what its pattern is for; ``span`` is what is pointed at."""
+    if span[0] >= span[1] or not _named(found, passage) or not _heard(pattern, passage, span):
+        return False
+    return not _excused(pattern, found, window[0], window[1])
 
 
 def _narrowed(window: Window, near: Sequence[Hit]) -> Sequence[Window]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,12 +89,13 @@ def _of_line(line: str, parts: Parts) -> _Needs:
 
 def _pieces(line: str) -> Iterator[tuple[str, str]]:
     place = 0
-    while place < len(line):
-        found = _PIECE.match(line, place)
-        if found is None or found.lastgroup is None:
-            raise _NotUnderstoodError
+    for found in _PIECE.finditer(line):
+        if found.start() != place or found.lastgroup is None:
+            break
         yield found.lastgroup, found[0]
         place = found.end()
+    if place < len(line):
+        raise _NotUnderstoodError
 
 
 def _either(pieces: Iterator[tuple[str, str]], parts: Parts) -> tuple[_Needs, str | None]:
@@ -153,7 +154,9 @@ def _repeated(one: _Needs, times: str) -> _Needs:
     return _Needs(None, one.known)
 
 
-def _in_a_row(several: Iterable[_Needs]) -> _Needs:
+def _in_a_row(several: Sequence[_Needs]) -> _Needs:
+    if len(several) == 1 and len(several[0].exact or ()) <= _MOST:
+        return several[0]
     run: Words = frozenset([""])
     candidates: list[Words | None] = []
     whole = True
@@ -169,8 +172,14 @@ def _in_a_row(several: Iterable[_Needs]) -> _Needs:
 
 def _shared_end(words: Words) -> str:
     """The longest end that all have."""
-    shortest = min(words, key=len)
-    return next(end for start in range(len(shortest) + 1) if all(w.endswith(end := shortest[start:]) for w in words))
+    if len(words) == 1:
+        return next(iter(words))
+    turned = [word[::-1] for word in words]
+    first, last = min(turned), max(turned)
+    differs = next(
+        (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    return first[:differs][::-1]
 
 
 def _union(branches: list[_Needs]) -> _Needs:
@@ -187,16 +196,17 @@ def _rarest(candidates: Iterable[Words | None]) -> Words | None:
     return min((each for each in candidates if each is not None), key=_frequency, default=None)
 
 
+@functools.lru_cache(maxsize=1 << 12)  # what a group needs is compared with what stands round it, and again outside
 def _frequency(words: Words | None) -> float:
     """About how often one of some words stands in a character of text; infinite where one is empty."""
-    if not words:
+    if not words or "" in words:
         return math.inf
     return sum(map(_of_word, words))
 
 
 def _of_word(word: str) -> float:
-    if not word:
-        return math.inf
+    if " " not in word:
+        return _of_piece_of_word(word)
     pieces = word.split(" ")
     among_others = 1.0 if not _common_words().isdisjoint(pieces) else _FREQUENT[" "] ** (len(pieces) - 1)
     return among_others * math.prod(map(_of_piece_of_word, pieces))

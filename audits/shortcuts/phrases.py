@@ -39,7 +39,7 @@ def own_phrases(asked: Sequence[Question]) -> Iterator[Finding]:
             yield finding(
                 "shortcut.phrase",
                 person,
-                f"{len(over)} phrases of {WORDS} words stand in more than {cap} right options of "
+                f"{len(over)} phrases of {WORDS} words occur in more than {cap} right options of "
                 f"{len(questions)}, first of all “{' '.join(worst)}”: in {right[worst]} right "
                 f"and {wrong[worst]} of {options} wrong options",
             )

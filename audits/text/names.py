@@ -55,4 +55,6 @@ def _listed(name: str) -> frozenset[str]:
 
 
 def _plain(word: str) -> str:
+    if word.isascii():
+        return word
     return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))

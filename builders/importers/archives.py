@@ -78,7 +78,7 @@ def read(path: Path, layout: Layout, limits: Limits | None = None) -> Published:
     except _UNREADABLE as error:
         reason = str(error) or "it ends too early"
         raise RequestError(
-            "unreadable archive", path, expected=reason, fix="Give the folder, or a whole .tar.* or .zip"
+            "unreadable archive", path, expected=reason, fix="Give the folder, or a complete .tar.* or .zip"
         ) from None
     root = _root([name for name, _ in members], path, layout, suffix)
     where = f"{path}:{root}" if root else str(path)

@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_workers(made)
     how = made.add_mutually_exclusive_group()
     how.add_argument("--resume", action="store_true", help="continue where an earlier run stopped (the default)")
-    how.add_argument("--fresh", action="store_true", help="write anew, also built memories that were changed by hand")
+    how.add_argument("--fresh", action="store_true", help="rebuild everything, also memories that were edited by hand")
     made.add_argument("--dry-run", action="store_true", help="show the plan by stage and tier, and the cost")
     add_backend_arguments(made)
     return run(_command, made, argv)

@@ -25,7 +25,9 @@ from schemas.text.sentences import sentences as spans
 SHORTEST, LONGEST = 2040, 4380
 
 # What a choice and the slot behind it make together now and then.
-_DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all"))
+_DOUBLED = tuple(
+    f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
+)
 _CUT = "\x1f"
 # What a narrator may begin a statement with.
 _OPENERS = ("And", "Well,", "Look,", "Oh,")

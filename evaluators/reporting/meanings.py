@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
+
+from evaluators.reporting.parts import table
 
 _FILE = Path(__file__).with_name("meanings.toml")
 
@@ -40,3 +42,13 @@ def explained(metric: str, body: str, name: str | None = None, means: str | None
         f'<div class="figure"><h3>{title}</h3><p>{said} <span class="changes">Changes with: {changes}</span></p>'
         f"{body}</div>"
     )
+
+
+def glossary(names: Iterable[str]) -> str:
+    """A table of figures or methods: what each is, and what would change it. Names without an entry are left out."""
+    rows = [
+        [escape(figure_name(name)), escape(known["means"]), escape(known["changes"])]
+        for name in names
+        if (known := meanings().get(name))
+    ]
+    return table(["Name", "What it is", "Changes with"], rows, 9)

@@ -143,7 +143,7 @@ def sections(report: ScoredReport, paths: Sequence[Path]) -> list[Section]:
     """All sections that the results have something for, in order."""
     return [
         figures(report),
-        ranking(report.ranks, "Whole clusters of the rubric are drawn anew."),
+        ranking(report.ranks, "Whole clusters of the rubric are resampled."),
         psychometrics.profiles(report),
         psychometrics.traits(report),
         psychometrics.reliability(report),
@@ -233,10 +233,19 @@ def groups(report: ScoredReport) -> Section:
     for name, one in report.judged():
         for group, by in _groups(one).items():
             metrics = [metric for metric in next(iter(by.values()), {}) if metric != "sets"]
-            rows = [[escape(key), *(figure_cell(own[metric], 2) for metric in metrics)] for key, own in by.items()]
+            counted_too = all("items" in own[metric] for own in by.values() for metric in metrics)
+            rows = [
+                [
+                    escape(key),
+                    *(figure_cell(own[metric], 2) for metric in metrics),
+                    *(f"{own[metric]['items']:,}" for metric in metrics if counted_too),
+                ]
+                for key, own in by.items()
+            ]
             words = group.replace("_", " ")
             heading = f"{escape(name)}, {escape(one['judge'])}: {escape(metric_name(one['metric']))} by {escape(words)}"
-            shown = table([words.capitalize(), *map(metric_name, metrics)], rows)
+            items = ["Items"] * len(metrics) if counted_too else []
+            shown = table([words.capitalize(), *map(metric_name, metrics), *items], rows)
             body += f"<details><summary>{heading}</summary>{shown}</details>"
     lead = "The same figures for each group; small numbers below are 95 % intervals."
     return Section("groups", "By group", body, lead)

@@ -76,7 +76,7 @@ def sections(result: Result) -> list[Section]:
 
 
 def scores(figures: Mapping[str, Any]) -> Section:
-    """What judges gave, by kind and by domain, and what is true where it was planted."""
+    """What judges gave, by kind, the headline metrics by domain, and what is true where it was planted."""
     body = ""
     for metric, found in _by_metric(figures["scores"]).items():
         rows = [
@@ -90,7 +90,7 @@ def scores(figures: Mapping[str, Any]) -> Section:
             for one in found
         ]
         made = _table(["Run", *_heads(), "Planted", "Does not apply", "No score"], rows)
-        body += explained(metric, made + _domains(found))
+        body += explained(metric, made + (_domains(found) if metric in HEADLINES else ""))
     lead = (
         "Means over dialogues. Planted is what the judge should have said, known where no model answered. A dialogue"
         " without a score stands for no number: the judge's reply could not be read, or there was none."
@@ -168,7 +168,7 @@ def contexts(figures: Mapping[str, Any]) -> Section:
 
 def said(figures: Mapping[str, Any]) -> Section:
     """Turns, messages, words, and how dialogues ended."""
-    head = ["Run", "By the user", "By the limit of turns", "Broke off", "Before anybody spoke"]
+    head = ["Run", "By the user", "By the limit of turns", "Broke off", "Before the first message"]
     rows = [
         [escape(one["run"]), *(f"{one['ended'][name]:,}" for name in _ENDS), f"{one['silent']:,}"]
         for one in figures["runs"]

@@ -64,7 +64,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
-    made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
+    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
     add_asking_arguments(made.add_argument_group("asking"))
 
 

@@ -158,7 +158,8 @@ def _say_figures(figures: Mapping[str, Any], quiet: bool) -> None:
     say(f"{figures['turns']:,} turns of {figures['raters']} raters; mean absolute error, 95 % over raters", quiet=quiet)
     for row in figures["ranking"]:
         spread = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
-        say(f"  {row['rank']:>2}  {row['name']:<44}{row['mae']:.3f}{spread}", quiet=quiet)
+        part = "" if row["turns"] == figures["turns"] else f", on {row['turns']:,} of them"
+        say(f"  {row['rank']:>2}  {row['name']:<44}{row['mae']:.3f}{spread}{part}", quiet=quiet)
     for table in figures["replay"]:
         told = f"{table['judge']}, {table['metric']}, {table['calibration']}"
         say(f"replay, {table['selection']} turns, as judged by {told}", quiet=quiet)

@@ -89,6 +89,12 @@ def _add(entry: Entry, scores: Scores, predictions: Predictions) -> None:
     if run["model"] == ORIGINAL:
         if entry.originals is not None:
             raise RequestError(f"two results of {entry.name} on {ORIGINAL}", scores.path, fix="Leave one out")
+        if not predictions.frame.height:
+            counts = ", ".join(f"{state} {count:,}" for state, count in predictions.states.items() if count)
+            raise RequestError(
+                f"no score of {entry.name}", scores.path, expected=f"some scored item, found {counts or 'no item'}",
+                fix="Judge the recorded replies again, or leave the file out",
+            )  # fmt: skip
         entry.originals = predictions
         return
     key = str(run["selection"]), candidate_name(run)

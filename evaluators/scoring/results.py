@@ -93,7 +93,7 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 f"a result of `{result['kind']}`",
                 path,
                 expected=f"one that `{kind}` wrote",
-                fix="Leave it out; its figures stand in the file",
+                fix="Leave it out; its figures are in the file",
             )
     demand_same_content(found)
     if kind == "choice":

@@ -156,7 +156,7 @@ def _say_figures(figures: Mapping[str, Any], quiet: bool) -> None:
         turns = ", ".join(f"{kind} {_told(made['turns'])}" for kind, made in one["kinds"].items())
         say(f"{one['run']}: {one['dialogues']:,} dialogues of {one['users']} users; turns {turns}", quiet=quiet)
         if one["silent"]:
-            say(f"  {one['silent']:,} ended before anybody spoke", quiet=quiet)
+            say(f"  {one['silent']:,} ended before the first message", quiet=quiet)
         for code, kinds in one["findings"].items():
             say(f"  {code:<40}{_told(kinds['all']['found'])}", quiet=quiet)
     for one in figures["scores"]:

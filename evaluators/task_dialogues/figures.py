@@ -34,7 +34,7 @@ class Run:
 
 
 def run_figures(run: Run, users: Users) -> dict[str, Any]:
-    """Turns, ends and words of a run, and how often audits found what; ``silent`` ended before anybody spoke."""
+    """Turns, ends and words of a run, and how often audits found what; ``silent`` ended before the first message."""
     about = run.header["run"]
     frame = run.dialogues.select(pl.col("item").alias("dialogue"), USER, "kind", "ended")
     frame = frame.join(_lengths(run.turns), on="dialogue", how="left").join(

@@ -165,7 +165,7 @@ class Client:
             kind = "overloaded" if "overloaded" in words.lower() else "broken"
             raise UnansweredError(kind, words, doubt=True) from None  # type: ignore[arg-type]  # of the kinds
         except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise UnansweredError("broken", f"the stream is no reply ({error})", doubt=True) from None
+            raise UnansweredError("broken", f"the stream is not a reply ({error})", doubt=True) from None
 
     def _json(self, raw: bytes, kind: str) -> Any:
         try:
@@ -174,7 +174,7 @@ class Client:
             if _is_page(raw, kind):
                 words = "an HTML page came instead of a reply: a proxy or portal?"
                 raise UnansweredError("unreachable", words) from None
-            words = "the reply is empty" if not raw.strip() else f"the reply is no JSON ({error.msg})"
+            words = "the reply is empty" if not raw.strip() else f"the reply is not JSON ({error.msg})"
             raise UnansweredError("broken", words, doubt=True) from None
 
     def _received(self, message: dict[str, Any], request_id: str | None) -> Received:

@@ -88,7 +88,7 @@ def question(request: Request, model: Model, server: str, enforces: bool | None 
         settings = orjson.dumps(_settings(request, model), option=orjson.OPT_SORT_KEYS)
         digests = chain(parts)
     except (TypeError, UnicodeEncodeError) as error:
-        raise RequestError("prompt is no Unicode text", row=request.id, expected=str(error)) from None
+        raise RequestError("the prompt is not valid Unicode", row=request.id, expected=str(error)) from None
     key = question_key(server, model.wire, request.sample, request.attempt, settings, digests[-1])
     return Question(key, model.wire, settings, parts, digests, _manner(request, model, enforces))
 

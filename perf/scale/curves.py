@@ -5,7 +5,8 @@ shared machine's clock says little); memory is the largest resident set that one
 digests are printed, so that equal ones can be seen to be equal.
 
     python -m perf.scale.curves build/scale --characters 10 20 40
-    python -m perf.scale.curves build/scale --characters 10 --engines local ray --steps audit verify
+    python -m perf.scale.curves build/scale --characters 10 --engines local ray --steps audit
+    python -m perf.scale.curves build/scale --characters 100 --steps write verify       # frozen without the gate
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from schemas.command import whole_number
 from schemas.engines.choice import ENGINES
 from schemas.errors import MachineError
 
-STEPS = ("audit", "freeze", "verify")
+STEPS = ("audit", "freeze", "write", "verify")
 
 _EVERY = 0.1  # seconds between two looks at the processes
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -87,6 +88,7 @@ def commands(folder: Path, engine: str, processes: int) -> dict[str, list[str]]:
     return {
         "audit": ["audits", *own, "--table", "memories", *work, *on],
         "freeze": ["releases", "freeze", _RELEASE, *own, *work, *frozen, *on],
+        "write": ["perf.scale.writing", str(folder), *frozen, *on],
         "verify": ["releases", "verify", _RELEASE, *frozen, *on],
     }
 
@@ -109,17 +111,18 @@ def curve(root: Path, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     return made
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Measure, and print a line of JSON for each case."""
     made = argparse.ArgumentParser(prog="python -m perf.scale.curves", description=__doc__)
     made.add_argument("folder", type=Path)
     made.add_argument("--characters", type=whole_number(1, 10**6), nargs="+", default=[10, 20, 40])
     made.add_argument("--engines", choices=("whole", *ENGINES), nargs="+", default=["local"])
-    made.add_argument("--steps", choices=STEPS, nargs="+", default=list(STEPS))
+    made.add_argument("--steps", choices=STEPS, nargs="+", default=["audit", "freeze", "verify"])
     made.add_argument("--processes", type=whole_number(1, 256), default=os.cpu_count() or 1)
-    arguments = made.parse_args()
+    arguments = made.parse_args(argv)
     curve(arguments.folder, arguments)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from releases.opening import open_release
@@ -47,14 +48,15 @@ def _renamed(lines: bytes, source: str, key: str) -> bytes:
     return lines
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Write a workspace."""
     made = argparse.ArgumentParser(prog="python -m perf.scale.workspaces", description=__doc__)
     made.add_argument("folder", type=Path)
     made.add_argument("--characters", type=whole_number(1, 10**6), default=100)
-    arguments = made.parse_args()
+    arguments = made.parse_args(argv)
     write_workspace(arguments.folder, arguments.characters)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
