@@ -1,5 +1,6 @@
 """A life told in order: nothing in it too often, nothing twice, and each memory as long as it should be."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -7,12 +8,18 @@ from builder_samples import HEART
 
 from builders.life.ledgers import ledger
 from builders.memories.plan import plan, targets
+from builders.offline.banks import pieces
+from builders.offline.chronicle import Chronicle
 from builders.offline.draft import LONGEST, SHORTEST
+from builders.offline.grammar import straight
 from builders.offline.likeness import Likeness
+from builders.offline.lines import loosened
+from builders.offline.lines import sentences as parsed
 from builders.offline.memories import Writer
 from builders.offline.uses import Uses
 from builders.personas import load_characters
-from perf.quality.text_quality import measure, residue
+from perf.quality.residue import residue
+from perf.quality.text_quality import measure
 from schemas.randomness import rng_for
 from schemas.text.sentences import sentences
 
@@ -63,6 +70,50 @@ def test_no_two_memories_of_a_stage_are_near_duplicates(life):
 
 def test_no_trace_of_composing_is_left(life):
     assert [hit for row in life for hit in residue(row["content_full"])] == []
+
+
+@pytest.fixture(scope="module")
+def narratives():
+    """The first sixty memories of the life, with the lines they are told in."""
+    chronicle = Chronicle(CHARACTER, LEDGER, PLANS, HEART)
+    return [chronicle.narrative(one) for one in PLANS[:60]]
+
+
+def told_of(narrative, bank, beat):
+    """The lines of a memory that are of a beat of a shared bank."""
+    return set(pieces(bank, beat, narrative.frame.language)) & set(narrative.lines)
+
+
+def test_memory_is_not_padded_with_a_string_of_remarks(narratives):
+    assert max(len(told_of(one, "days", "before")) for one in narratives) <= 3
+    assert max(len(told_of(one, "days", "chat")) for one in narratives) <= 2
+
+
+def test_episode_is_told_whole(narratives):
+    seen = 0
+    for one in narratives:
+        for beat in ("earlier", "later"):
+            for line in told_of(one, "episodes", beat):
+                first = straight(re.split(r"[\[{]", loosened(line))[0])
+                assert not first or first in one.text
+                place = one.text.find(first) if first else 0
+                assert len(sentences(one.text[place:])) >= len(parsed(line))
+                seen += 1
+    assert seen > 8
+
+
+def test_small_talk_is_with_somebody_who_is_there(narratives):
+    for one in narratives:
+        told = {"chat": one.frame.scene.beats["setup"], "talk": one.frame.scene.beats["face"]}
+        for beat, lines in told.items():
+            if told_of(one, "days", beat):
+                assert all("{second" in line.lower() for line in lines)
+                assert beat == "chat" or one.frame.stance == "face"
+
+
+def test_morning_after_comes_after_the_night(narratives):
+    late = [one.text for one in narratives if "In the morning" in one.text and "that night" in one.text.lower()]
+    assert all(text.lower().rindex("that night") < text.rindex("In the morning") for text in late)
 
 
 def test_memories_asked_for_first_are_the_first_in_order(life):

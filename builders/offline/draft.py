@@ -30,7 +30,7 @@ _DOUBLED = tuple(
 )
 _CUT = "\x1f"
 # What a narrator may begin a statement with.
-_OPENERS = ("And", "So", "Then", "Well,", "Look,", "Oh,")
+_OPENERS = ("And", "Well,", "Look,", "Oh,")
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.

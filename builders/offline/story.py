@@ -55,12 +55,13 @@ _MORE = (
     ("later", 3, -89, 1, 250),
     ("ambience", 2, -100, 1, 0),
     ("before", 1, -99, 1, 0),
-    ("chat", 1, 51, 1, 0),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
 # Beats of the evening of that day, which come before what is told with a time of its own.
 _AT_NIGHT = {"evening": 0.5, "later": 1.0}
+# After a scene late at night the rest of the day is the next morning: after {Later}, before {Soon}.
+_MORNING, _NEXT_MORNING = "In the morning", 2.5
 # What makes a stretch be left out sooner: each time its line was told, chance.
 _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one.
@@ -208,6 +209,8 @@ def _time(line: str) -> str | None:
 def _when(beat: str, line: str) -> float:
     """Where a line belongs in its paragraph: in order, but what comes later comes later."""
     time = _time(line)
+    if line.startswith(_MORNING):
+        return _NEXT_MORNING
     if beat in _AT_NIGHT:
         return _AT_NIGHT[beat]
     return 0 if time is None else 2 + _AFTERMATH.index(time)

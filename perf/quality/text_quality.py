@@ -3,14 +3,17 @@
 HEART-BENCH 3.2, appendix B.3 and B.4, Tables 7 and 8; the bounds are those of the offline writer's brief.
 Read from a workspace, or composed here with nothing written.
 
-- ``cosine``     within each (character, stage): 99th percentile and maximum of all pairwise TF-IDF cosines of content
-                 words (function words say nothing of what is told)
+- ``cosine``     within each (character, stage): 99th percentile and maximum of all pairwise TF-IDF cosines of
+                 content words (function words say nothing of what is told)
 - ``sentence``   the largest number of a character's memories that one sentence stands in, and how many stand in
                  more than 0.5 %; openings told twice
 - ``length``     mean characters of ``content_full`` against Table 7
 - ``probe``      TF-IDF and logistic regression, trained on every other life stage and tested on the rest: how often
                  it names the archetype from one memory, and from 30. Names of the ledger are masked: they say who,
                  not what somebody is like. ``--names`` leaves them in
+- ``words``      by what factor the rates of articles and conjunctions lie outside those of the published texts
+- ``invented``   memories with pets, kin or storeys that the ledger does not have; ``family`` the least share of a
+                 parent's memories of home that a child or the partner is in (``perf.quality.text_words``)
 - ``residue``    traces a composer leaves: slots, doubled words, wrong articles, unbalanced quotes, small letters
 - ``speed``      memories composed a second on one core (only where they are composed here)
 
@@ -33,6 +36,8 @@ from builders.offline.likeness import FUNCTION_WORDS
 from builders.offline.memories import Writer
 from builders.personas import load_characters
 from builders.pipeline.streams import Streams
+from perf.quality import text_words
+from perf.quality.residue import residue
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
@@ -49,31 +54,23 @@ LIMITS = {
     "probe_of_30": (0.95, 1.0),
     "probe_of_1": (0.35, 0.80),
     "residue": (0, 0),
+    "words_off": (1.0, 1.5),
+    "invented": (0, 0),
+    "family_at_home": (1 / 3, 1.0),
     "per_second": (100, None),
 }
 
 _SHARE = 0.005
 _GROUP, _GROUPS = 30, 200
 
-# Words that may follow themselves.
-_TWICE = (
-    "had|that|is|so|again|very|no|yes|sorry|wait|please|round|well|look|here|you|it|dear"
-    "|beep|tap|drip|bump|knock|thump|clack|click|drop|tick|la|ha|ding|honk|ping|tut|hush|there|now|ever|her|blah|not|chunk|swish|pop|plop|bang|ring"
-)
-_RESIDUE = {
-    "slot": re.compile(r"[{}\[\]|\ue000\ue001]|<|>"),
-    "space": re.compile(r"  | [,.;:?!]|\n\n\n"),
-    "article": re.compile(r"\b[Aa] (?=[aeio]\w)(?!(?:one|once|eu\w+)\b)|\b[Aa]n (?=[bcdfgjklmnpqrstvwxyz][a-z])"),
-    "doubled": re.compile(rf"(?<![\w-])(?!(?:{_TWICE})\b)([a-z]{{2,}}) \1\b"),
-    "stops": re.compile(r"(?<!\.)\.\.(?!\.)|[,;:]\.|\?\?|[?!]\.|,,"),
-    "lower": re.compile(r"(?:^|(?<!\d)(?<!\b[A-Z])(?<!\.\.)[.!?] |\n)[a-z]"),
-}  # fmt: skip
-
 
 def measure(
-    by_character: Mapping[str, Sequence[Row]], characters: Sequence[Row], names: bool = False
+    by_character: Mapping[str, Sequence[Row]],
+    characters: Sequence[Row],
+    names: bool = False,
+    ledgers: Mapping[str, Sequence[Row]] | None = None,
 ) -> dict[str, Any]:
-    """All figures: per character, over all, and what is outside its limits."""
+    """All figures: per character, over all, and what is outside its limits; against ``ledgers`` if given."""
     kind = {row["character_id"]: row for row in characters}
     each = {who: _character(rows, kind[who]) for who, rows in by_character.items()}
     total: dict[str, Any] = {
@@ -81,9 +78,21 @@ def measure(
         for key in ("cosine_p99", "cosine_max", "sentences_over", "openings_twice", "residue")
     }
     total["length_off"] = max(abs(figures["length_off"]) for figures in each.values())
+    rates = text_words.rates(row["content_full"] for rows in by_character.values() for row in rows)
+    factors = {word: round(text_words.factor(word, rate), 2) for word, rate in rates.items()}
+    total["words_off"] = max(factors.values())
+    if ledgers is not None:
+        total["invented"] = sum(text_words.invented(rows, ledgers[who]) for who, rows in by_character.items())
+        shares = [text_words.family_at_home(rows, ledgers[who]) for who, rows in by_character.items()]
+        if known := [share for share in shares if share is not None]:
+            total["family_at_home"] = round(min(known), 3)
     if len(each) > 1:
         total |= probe(by_character, {who: row["archetype"] for who, row in kind.items()}, names)
-    return {"characters": each, "total": total}
+    return {
+        "characters": each,
+        "total": total,
+        "words": {word: (round(rates[word], 2), factors[word]) for word in rates},
+    }
 
 
 def _character(rows: Sequence[Row], character: Row) -> dict[str, Any]:
@@ -184,21 +193,6 @@ def _mask(text: str, names: re.Pattern[str] | None) -> str:
     return names.sub("somebody", text) if names else text
 
 
-def residue(text: str) -> list[str]:
-    """What a composer left behind: kind and place of each trace."""
-    found = [
-        f"{kind}: {text[max(0, hit.start() - 25) : hit.end() + 25]!r}"
-        for kind, pattern in _RESIDUE.items()
-        for hit in pattern.finditer(text)
-    ]
-    for paragraph in text.split("\n\n"):
-        if paragraph.count('"') % 2 or paragraph.count("\u201c") != paragraph.count("\u201d"):
-            found.append(f"quotes: {paragraph[:60]!r}")
-        if not paragraph.rstrip('"\u201d)').endswith((".", "!", "?", "\u2026")):
-            found.append(f"end: {paragraph[-40:]!r}")
-    return found
-
-
 def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], float]:
     """All memories of the characters, and how many a second of processor time."""
     made: dict[str, list[Row]] = {}
@@ -252,8 +246,16 @@ def _command(parsed: argparse.Namespace) -> int:
     if parsed.workspace is None:
         by_character, speed = _composed(parsed.char, parsed.seed)
     else:
-        by_character, speed = _stored(Workspace(parsed.workspace, parsed.benchmark), parsed.char), None
-    figures = measure(by_character, characters, parsed.names)
+        space = Workspace(parsed.workspace, parsed.benchmark)
+        by_character, speed = _stored(space, parsed.char), None
+    ledgers = {
+        row["character_id"]: ledger(row, Streams(parsed.seed, "heart"))
+        if parsed.workspace is None
+        else list(space.rows("ledgers", row["character_id"]))
+        for row in characters
+        if row["character_id"] in by_character
+    }
+    figures = measure(by_character, characters, parsed.names, ledgers)
     if speed is not None:
         figures["total"]["per_second"] = round(speed)
     figures["outside"] = outside(figures["total"])
@@ -279,6 +281,8 @@ def _say(figures: Mapping[str, Any]) -> None:
     say("".join(f"{name:>15}" for name in ("character", *columns)))
     for who, own in figures["characters"].items():
         say("".join(f"{value!s:>15}" for value in (who, *(own[name] for name in columns))))
+    for word, (rate, factor) in figures["words"].items():
+        say(f"{word:>16}  {rate:<8} in a thousand words, {factor} times those of the published texts")
     for name, value in figures["total"].items():
         low, high = LIMITS[name]
         bound = f"at least {low}" if high is None else f"{low} to {high}"
