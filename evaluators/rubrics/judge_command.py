@@ -14,26 +14,35 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from evaluators.dialogues.items import read_items
+from evaluators.reporting.lines import reason_lines, score_lines
 from evaluators.rubrics.compatibility import read_released
 from evaluators.rubrics.judging import Reader, judged
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
 from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.verdicts import Verdict, read_reply
-from evaluators.running import asking, evaluations, offline_name, run_chains, slug, used
+from evaluators.running import (
+    add_dry_run_argument,
+    asking,
+    evaluations,
+    offline_name,
+    print_plan,
+    run_chains,
+    slug,
+    used,
+)
 from evaluators.scoring.metrics import Metric, State
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, planted_in
 from evaluators.scoring.score_rows import frame_of, rows_beside, write_scores
 from models.backends import BackendSettings, add_asking_arguments
-from models.estimate import Estimate, estimate, say_estimate, total_cost
 from models.request import Chain, Reply
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
@@ -43,12 +52,7 @@ from schemas.version import package_version
 HELP = "judge what a model said by rubrics, and write scores as rows"
 EXAMPLE = "python -m evaluators judge said.offline-slipping.json --judge offline:noisy"
 
-_UNSAID: Mapping[str, State] = {
-    "refused": "refused",
-    "failed": "failed",
-    "truncated": "unscored",
-    "unreadable": "unscored",
-}
+_UNSAID: Mapping[str, State] = {"refused": "refused", "failed": "failed"}  # all else is unscored
 
 Found = tuple[dict[str, Verdict], tuple[Reply, ...]]
 
@@ -74,7 +78,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
-    made.add_argument("--dry-run", action="store_true", help="tell requests, tokens and price, and ask nothing")
+    add_dry_run_argument(made)
     add_asking_arguments(made.add_argument_group("asking"))
 
 
@@ -181,7 +185,7 @@ def _rows(
     by_item = dict(zip(_said(table)["item"].to_list(), found, strict=True))
     made = []
     for row in table.rows.rows(named=True):
-        state = _UNSAID.get(row["state"])
+        state = None if row["state"] == "said" else _UNSAID.get(row["state"], "unscored")
         nothing = {part.name: Verdict(state, reason=row["reason"]) for part in rubric.parts} if state else {}
         verdicts, replies = by_item.get(row["item"], (nothing, ()))
         spent = used([reply.usage for reply in replies], judge, settings)
@@ -214,21 +218,16 @@ def _plan(
     tables: Mapping[str, Said],
 ) -> int:
     """``--dry-run``: what each judge would be asked, and the price of it."""
-    planned: list[Estimate] = []
     header = read_result(parsed.said)
-    for judge in judges:
-        if offline[judge] is not None:
-            continue
-        settings = asking(parsed, judge=judge)
-        starts = [start for rubric in rubrics for start in _chains(tables[rubric.id], rubric, None, parsed, header)]
-        own = estimate(starts, settings, workers=1)
-        if not parsed.json:
-            say_estimate(own, settings)
-        planned += own
-    if parsed.json:
-        print_json({"planned": [asdict(one) for one in planned], "cost": total_cost(planned)})
-    elif not planned:
-        say("nothing is asked of a model", quiet=parsed.quiet)
+    planned = [
+        (
+            [start for rubric in rubrics for start in _chains(tables[rubric.id], rubric, None, parsed, header)],
+            asking(parsed, judge=judge),
+        )
+        for judge in judges
+        if offline[judge] is None
+    ]
+    print_plan(planned, parsed.json)
     return DONE
 
 
@@ -289,8 +288,6 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
 
 def _say_figures(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], file: Path, quiet: bool) -> None:
     """The figures of each judge for people, and why items have no score."""
-    from evaluators.reporting.lines import reason_lines, score_lines
-
     unscored = (
         (f"{row['judge']}: {row['state']}", row["reason"], row["item"])
         for row in rows
