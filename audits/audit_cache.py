@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from audits.subjects import subjects
+from audits.subjects import Related, subjects
 from schemas.findings import Finding
 from schemas.rows import write_whole
 from schemas.tables import Row, Table
@@ -32,8 +32,6 @@ from schemas.version import code_digest, environment_digest
 
 if TYPE_CHECKING:
     from schemas.workspace import Workspace
-
-Related = Mapping[str, Sequence[Row]]
 
 FOLDER = ".audits"
 

@@ -8,12 +8,12 @@ request is wrong, 3 when a machine failed or a model did not answer. ``--json`` 
     python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective --json
     python -m audits --benchmark heart --table memories --rows mine.jsonl --patterns mine.toml
     python -m audits --benchmark heart --table scenarios --release heart@0.1.0
+    python -m audits --benchmark heart --table memories --rows s3://lab/memories --engine ray
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,12 +27,13 @@ from schemas.command import (
     FINDINGS,
     MACHINE_FAILED,
     add_benchmark,
+    add_processes,
     parser,
     print_json,
     run,
     say,
-    whole_number,
 )
+from schemas.engines.choice import add_engine
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.sources import Source, add_source, source
@@ -58,17 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument(
         "--patterns", type=Path, metavar="FILE.toml", help="also look for codes of your own; docs/codes.md shows a file"
     )
-    made.add_argument("--across", action="store_true", help="also find duplicates over all rows, whatever their window")
+    made.add_argument("--across", action="store_true", help="also compare rows of different windows")
     made.add_argument(
         "--deep", action="store_true", help="also ask a model about perspective, identity and Rubin's dimensions"
     )
-    made.add_argument(
-        "--processes",
-        type=whole_number(1, 256),
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="at a time (default: all cores)",
-    )
+    add_processes(made)
+    add_engine(made)
     add_backend_arguments(made)
     return run(_command, made, argv)
 
@@ -83,6 +79,10 @@ def _command(arguments: argparse.Namespace) -> int:
     own = _own_patterns(arguments.patterns, table)
     only = arguments.only and [name for names in arguments.only for name in names.split(",")]
     wanted = select(table, only, own)
+    if arguments.engine:
+        from audits.shards.command import audit_on_engine
+
+        return audit_on_engine(arguments, table, wanted)
     tables, findings = _read(arguments, table)
     rows, quiet = tables[table.name], arguments.quiet or arguments.json
     space = _workspace(arguments)
@@ -117,7 +117,7 @@ def _table(arguments: argparse.Namespace) -> Table:
     table = chosen.table(arguments.table)
     if chosen.questions and table.name in (chosen.questions.table, chosen.questions.keys):
         fix = f"Run: python -m audits.shortcuts --benchmark {arguments.benchmark}"
-        raise RequestError("questions are audited as a whole", f"table {table.name}", fix=fix)
+        raise RequestError("questions are audited together", f"table {table.name}", fix=fix)
     if not table.audits:
         raise RequestError(f"table {table.name} has no audits", expected=f"add `audits = [...]` to {_file(chosen)}")
     for flag, needed in (("across", "duplicates"), ("deep", "memories")):
@@ -200,5 +200,5 @@ def _deep(
     skipped = [f"deep: {line}" for each in judged for line in each.ageless]
     unanswered = [f"deep: {line}" for each in judged for line in each.unanswered]
     if dropped := sum(each.dropped for each in judged):
-        skipped.append(f"deep: {dropped:,} claims whose words do not stand in the text, or that are about an adult")
+        skipped.append(f"deep: {dropped:,} claims dropped: words not in the text, or an adult narrator")
     return list(llm_judge.findings(judged, known)), skipped, unanswered

@@ -25,18 +25,23 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from audits.columns import Column, column
-from audits.own_rows import add_rows, rows_of
+from audits.own_rows import add_rows, rows_of, table_shards
 from schemas import command
 from schemas.benchmarks import benchmark
+from schemas.engines.choice import add_engine, engine, scratch
+from schemas.engines.groups import Groups, Partitions
+from schemas.engines.shards import Shard
 from schemas.errors import RequestError
 from schemas.sources import add_source
-from schemas.tables import Row
+from schemas.tables import Row, Table
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ORDERS = (1, 2, 3, 4)
 _SMALLEST = 0.1
+_UNITS = "units"  # the kind of partitions
 
 Tokens = list[str]
 
@@ -60,12 +65,30 @@ class Diversity:
 
 def measure(units: Iterable[Sequence[str]]) -> Diversity:
     """The diversity of units of texts; texts without a token do not count."""
+    return diversity_of(measured(unit) for unit in units)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A unit: how many texts it has, and its measures, None where one is not defined."""
+
+    texts: int
+    values: tuple[tuple[str, float | None], ...]
+
+
+def measured(unit: Iterable[str]) -> Measured:
+    """The measures of a unit; texts without a token do not count."""
+    said = [tokens for text in unit if (tokens := tokens_of(text))]
+    return Measured(len(said), tuple(_unit(said)))
+
+
+def diversity_of(units: Iterable[Measured]) -> Diversity:
+    """The means of units, in whatever order."""
     count = texts = compared = 0
     found: dict[str, list[float]] = defaultdict(list)
     for unit in units:
-        said = [tokens for text in unit if (tokens := tokens_of(text))]
-        count, texts, compared = count + 1, texts + len(said), compared + (len(said) > 1)
-        for name, value in _unit(said):
+        count, texts, compared = count + 1, texts + unit.texts, compared + (unit.texts > 1)
+        for name, value in unit.values:
             if value is not None:
                 found[name].append(value)
     means = {name: math.fsum(values) / len(values) for name, values in found.items()}
@@ -162,6 +185,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument(
         "--by", metavar="COLUMNS", help="rows that agree on these are a unit (default: all rows; with lists, each row)"
     )
+    command.add_processes(made)
+    add_engine(made)
     return command.run(_run, made, argv)
 
 
@@ -169,15 +194,19 @@ def _run(arguments: argparse.Namespace) -> int:
     table = benchmark(arguments.benchmark).table(arguments.table)
     field = column(arguments.field, table.schema)
     grouped = arguments.by.split(",") if arguments.by else table.key if field.in_list else ()
-    units = _units(rows_of(arguments, table.name), field, [column(path, table.schema) for path in grouped])
-    if not units:
+    by = [column(path, table.schema) for path in grouped]
+    if arguments.engine:
+        measured_units = _measure_on_engine(arguments, table, field, by)
+    else:
+        measured_units = measure(units_of(rows_of(arguments, table.name), field, by).values())
+    if not measured_units.units:
         where, fix = (
             (f"table {table.name}", "Build or import it first")
             if arguments.rows is None
             else (arguments.rows, "Name the field that holds it with --field")
         )
         raise RequestError("no text", where, field=arguments.field, fix=fix)
-    found = asdict(measure(units.values()))
+    found = asdict(measured_units)
     if arguments.json:
         command.print_json({"benchmark": arguments.benchmark, "table": table.name, "field": arguments.field, **found})
     if not arguments.quiet and not arguments.json:
@@ -185,7 +214,29 @@ def _run(arguments: argparse.Namespace) -> int:
     return command.DONE
 
 
-def _units(rows: Iterable[Row], field: Column, by: Sequence[Column]) -> dict[str, list[str]]:
+def _measure_on_engine(arguments: argparse.Namespace, table: Table, field: Column, by: Sequence[Column]) -> Diversity:
+    """As ``measure``, of units whose rows lie in any shards."""
+    shards, chosen = table_shards(arguments, table.name), engine(arguments.engine, arguments.processes)
+    with scratch(arguments.scratch) as folder:
+        partitions = Partitions.of(folder, sum(shard.rows for shard in shards))
+        for _ in chosen.map(partial(_take_units, partitions, field, tuple(by)), list(enumerate(shards))):
+            pass  # what is taken lies in the partitions
+        parts = partitions.map(chosen, _UNITS, _units, len(shards))
+        return diversity_of(unit for part in parts for unit in part)
+
+
+def _take_units(partitions: Partitions, field: Column, by: Sequence[Column], numbered: tuple[int, Shard]) -> None:
+    number, shard = numbered
+    columns = {each.path.partition(".")[0] for each in (field, *by)}
+    partitions.write(_UNITS, number, units_of(shard.walk(columns), field, by).items())
+
+
+def _units(groups: Groups) -> list[Measured]:
+    return [measured(text for texts in unit for text in texts) for unit in groups.values()]
+
+
+def units_of(rows: Iterable[Row], field: Column, by: Sequence[Column]) -> dict[str, list[str]]:
+    """The texts of rows by unit: rows that agree on some columns."""
     units: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         texts = [value for value in field.values(row) if isinstance(value, str)]

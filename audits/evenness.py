@@ -15,16 +15,20 @@ but no more than were offered; ``possible`` is "# Poss.", which counts a value o
 from __future__ import annotations
 
 import argparse
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from audits.checks import users as profiles
 from audits.columns import Column, column, columns
-from audits.own_rows import add_rows, beside, rows_of
+from audits.own_rows import add_rows, beside, rows_of, table_shards
 from audits.report import one_line
 from audits.tables import of_record
 from schemas import command
 from schemas.benchmarks import benchmark
+from schemas.engines.choice import add_engine, engine
+from schemas.engines.shards import Shard
 from schemas.errors import RequestError
 from schemas.evenness import evenness
 from schemas.sources import add_source
@@ -33,6 +37,9 @@ from schemas.tables import Row, Table
 _WIDTH = 12  # values shown of a column
 _LONGEST = 40  # characters shown of a value
 
+Preferences = dict[tuple[str, str], Counter[str]]
+"""By domain and preference: how often each value stands there."""
+
 
 def preferences(users: Iterable[Row], types: Iterable[Row]) -> list[Row]:
     """A row a preference type (tables ``users`` and ``preferences``), in the order of the types.
@@ -40,12 +47,25 @@ def preferences(users: Iterable[Row], types: Iterable[Row]) -> list[Row]:
     ``possible`` is None for open types, whose lists are examples. A type that users have and the
     list does not know comes last, with ``categorical`` None.
     """
-    seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    return preference_rows(preference_values(users), types)
+
+
+def preference_values(users: Iterable[Row]) -> Preferences:
+    """How often each value stands in each preference."""
+    seen: Preferences = {}
     for user in users:
         for domain, preference, values in profiles.affinities(user):
-            seen[domain, preference].update(values)
+            seen.setdefault((domain, preference), Counter()).update(values)
+    return seen
+
+
+def preference_rows(seen: Preferences, types: Iterable[Row]) -> list[Row]:
+    """As ``preferences``, of values that have been counted."""
     listed = {(kind["domain"], kind["preference"]): kind for kind in types}
-    return [_preference(key, listed.get(key), seen[key]) for key in (*listed, *sorted(seen.keys() - listed.keys()))]
+    return [
+        _preference(key, listed.get(key), seen.get(key, Counter()))
+        for key in (*listed, *sorted(seen.keys() - listed.keys()))
+    ]
 
 
 def _preference(key: tuple[str, str], kind: Row | None, values: Counter[str]) -> Row:
@@ -69,20 +89,41 @@ def spread(rows: Iterable[Row], column: Column) -> Row:
     ``possible`` is the size of the column's vocabulary (None where it has none), ``missing`` counts
     nulls, ``counts`` are by value, the most frequent first.
     """
-    values: Counter[str] = Counter()
-    missing = 0
+    return spread_of(values_of(rows, column), column)
+
+
+@dataclass
+class Values:
+    """How often each value stands in a column, and how many are null; tables cut in parts are added up."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    missing: int = 0
+
+    def __add__(self, other: Values) -> Values:
+        return Values(self.counts + other.counts, self.missing + other.missing)
+
+
+def values_of(rows: Iterable[Row], column: Column) -> Values:
+    """The values of a column of some rows."""
+    found = Values()
     for row in rows:
         for value in column.values(row):
             if value is None:
-                missing += 1
+                found.missing += 1
             else:
-                values[str(value).lower() if isinstance(value, bool) else str(value)] += 1
+                found.counts[str(value).lower() if isinstance(value, bool) else str(value)] += 1
+    return found
+
+
+def spread_of(found: Values, column: Column) -> Row:
+    """As ``spread``, of values that have been counted."""
+    values = found.counts
     return {
         "column": column.path,
         "possible": None if column.vocabulary is None else len(column.vocabulary),
         "distinct": len(values),
         "entries": values.total(),
-        "missing": missing,
+        "missing": found.missing,
         "evenness": evenness(values.values()),
         "counts": dict(sorted(values.items(), key=lambda item: (-item[1], item[0]))),
     }
@@ -102,6 +143,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument(
         "--column", metavar="PATH", help="one column, dotted (default: users' preferences, or all of a closed list)"
     )
+    command.add_processes(made)
+    add_engine(made)
     return command.run(_run, made, argv)
 
 
@@ -109,25 +152,54 @@ def _run(arguments: argparse.Namespace) -> int:
     table = benchmark(arguments.benchmark).table(arguments.table)
     of_preferences = arguments.column is None and profiles in of_record(table)
     asked = [] if of_preferences else _columns(table, arguments.column)
-    rows, measured, skipped = rows_of(arguments, table.name), [], []
-    if len(rows) < 2 and arguments.column is None:
+    count, values, chosen = _counted(arguments, table, asked)
+    measured, skipped = [], []
+    if count < 2 and arguments.column is None:
         skipped.append("evenness is a measure of several rows, and there is one")
     elif of_preferences:
         menu = [row for name in table.reads for row in beside(arguments, name)]
-        measured = preferences(rows, menu)
+        measured = preference_rows(chosen, menu)
         if not menu:
             fix = "name a --workspace or --release that has them"
             skipped.append(f"possible values not counted: no {' or '.join(table.reads)}; {fix}")
     else:
-        measured = [spread(rows, each) for each in asked]
+        measured = [spread_of(found, each) for found, each in zip(values, asked, strict=True)]
     if arguments.json:
-        document = {"benchmark": arguments.benchmark, "table": table.name, "items": len(rows), "rows": measured}
+        document = {"benchmark": arguments.benchmark, "table": table.name, "items": count, "rows": measured}
         command.print_json({**document, "skipped": skipped})
     elif not arguments.quiet:
-        _show(measured, len(rows), table.name)
+        _show(measured, count, table.name)
     for line in skipped:
         command.say(f"skipped: {line}", quiet=arguments.quiet or arguments.json)
     return command.DONE
+
+
+def _counted(
+    arguments: argparse.Namespace, table: Table, asked: Sequence[Column]
+) -> tuple[int, list[Values], Preferences]:
+    """How many rows there are, the values of the columns asked for, or where there are none of preferences."""
+    if arguments.engine:
+        return _counted_on_engine(arguments, table, asked)
+    rows = rows_of(arguments, table.name)
+    return len(rows), [values_of(rows, each) for each in asked], {} if asked else preference_values(rows)
+
+
+def _counted_on_engine(
+    arguments: argparse.Namespace, table: Table, asked: Sequence[Column]
+) -> tuple[int, list[Values], Preferences]:
+    """As ``_counted``, shard by shard."""
+    shards, chosen = table_shards(arguments, table.name), engine(arguments.engine, arguments.processes)
+    totals, preferred = [Values() for _ in asked], Preferences()
+    for values, more in chosen.map(partial(_of_shard, tuple(asked)), shards):
+        totals = [total + found for total, found in zip(totals, values, strict=True)]
+        for key, counts in more.items():
+            preferred.setdefault(key, Counter()).update(counts)
+    return sum(shard.rows for shard in shards), totals, preferred
+
+
+def _of_shard(asked: Sequence[Column], shard: Shard) -> tuple[list[Values], Preferences]:
+    rows = shard.read({each.path.partition(".")[0] for each in asked} or None)
+    return [values_of(rows, each) for each in asked], {} if asked else preference_values(rows)
 
 
 def _columns(table: Table, path: str | None) -> list[Column]:

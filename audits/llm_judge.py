@@ -138,7 +138,7 @@ def _taken(judged: Judged, name: str, subject: Subject, reply: Reply) -> Judged:
     if name == "rubin":
         for dimension in term_ids("rubin_dimensions"):
             if not reply.answer[dimension]["present"]:
-                message = f"the dimension is not told ({by})"
+                message = f"the dimension is missing ({by})"
                 source = "HEART-BENCH appendix B.3 (3)"
                 found.append(at_row(subject, f"rubin.{dimension}", "warning", message, NARRATIVE, source=source))
         return replace(judged, findings=found, dropped=dropped)

@@ -9,11 +9,9 @@ left as they are.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from audits.subjects import Subject
 from schemas.findings import Finding
 
 _SEVERITY = {"error": 0, "warning": 1, "note": 2}
@@ -21,16 +19,15 @@ _SEVERITY = {"error": 0, "warning": 1, "note": 2}
 Span = tuple[int, int]
 
 
-def merged(found: Iterable[Finding], read: Sequence[Subject], apart: Collection[str] = ()) -> list[Finding]:
+def merged(found: Iterable[Finding], twice: Collection[str], apart: Collection[str] = ()) -> list[Finding]:
     """The findings of rows, those of overlapping words merged; ``apart`` are codes left alone.
 
-    So are rows that share an id, as which of them a finding is about is not known.
+    So are rows whose id is among ``twice``, that several have: which of them a finding is about is not known.
     """
-    times = Counter(subject.id for subject in read)
     made: list[Finding] = []
     fields: dict[tuple[str, str, str | None], list[Finding]] = {}
     for finding in found:
-        if finding.span is None or finding.code in apart or times[finding.row_id] > 1:
+        if finding.span is None or finding.code in apart or finding.row_id in twice:
             made.append(finding)
         else:
             fields.setdefault((finding.table, finding.row_id, finding.field), []).append(finding)

@@ -8,13 +8,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from audits.subjects import Subject, at_row
 from schemas.errors import RequestError
 from schemas.findings import Finding
-from schemas.rows import lines_jsonl, read_jsonl
+from schemas.rows import PIPED, lines_jsonl, read_jsonl
 from schemas.sources import source
 from schemas.tables import Row
+
+if TYPE_CHECKING:
+    from schemas.engines.shards import Shard
 
 
 def add_rows(made: argparse.ArgumentParser) -> None:
@@ -23,7 +27,8 @@ def add_rows(made: argparse.ArgumentParser) -> None:
         "--rows",
         type=Path,
         metavar="FILE.jsonl",
-        help="read this file of rows instead of the workspace (-: piped in); *.parquet is read as Parquet",
+        help="read this file of rows instead of the workspace (-: piped in); *.parquet is read as Parquet, and with "
+        "--engine a folder, s3:// or gs:// of either",
     )
 
 
@@ -50,6 +55,22 @@ def readable_rows(path: Path, table: str) -> tuple[Sequence[Row], list[Finding]]
     if broken and not rows:
         raise broken[0][1]
     return _some(rows, path), [_broken(table, number, error) for number, error in broken]
+
+
+def table_shards(arguments: argparse.Namespace, table: str) -> list[Shard]:
+    """The parts of the table that ``--rows`` (a file, a folder, a URL) or the source names, for ``--engine``.
+
+    Raises RequestError where there are no rows, MachineError where a store cannot be used.
+    """
+    from schemas.engines.shards import of_files, shards_of
+
+    if arguments.rows == PIPED:
+        raise RequestError("piped rows with --engine", fix="Write them to a file, or leave --engine out")
+    if arguments.rows is not None:
+        return shards_of(arguments.rows)
+    found = source(arguments)
+    found.check(table)
+    return of_files(found.files[table])
 
 
 def beside(arguments: argparse.Namespace, table: str) -> Sequence[Row]:
@@ -84,5 +105,5 @@ def _some(rows: Sequence[Row], path: Path) -> Sequence[Row]:
 
 
 def _broken(table: str, number: int, error: RequestError) -> Finding:
-    message = f"{error.what}, expected {error.expected}: the line is left out"
+    message = f"{error.what}, expected {error.expected}: the line is skipped"
     return at_row(Subject(table, f"line {number}", {}), "format.line", "error", message)

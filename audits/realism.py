@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from audits.own_rows import add_rows, beside, rows_of
 from audits.subjects import values_of
 from schemas import command
 from schemas.benchmarks import benchmark
+from schemas.documents import read_toml
 from schemas.errors import RequestError, unknown
 from schemas.sources import add_source
 from schemas.tables import Row
@@ -73,18 +73,15 @@ def figures(rows: Sequence[Row], profiles: Sequence[Row], settings: Mapping[str,
 
 def read_settings(path: Path | None = None) -> dict[str, Any]:
     """The settings, with those of a file laid over them. Raises RequestError for a file that is malformed."""
-    made = tomllib.loads(SETTINGS.read_text("utf-8"))
+    made = read_toml(SETTINGS)
     if path is None:
         return made
-    try:
-        own = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise RequestError("missing file", path, fix="Check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError("malformed TOML", path, expected=str(error), fix="Correct that line") from None
+    own = read_toml(path)
     for group, ranges in own.items():
         if group not in GROUPS:
             raise unknown("group", group, GROUPS, path)
+        if not isinstance(ranges, dict):
+            raise RequestError("malformed group", path, field=group, expected="figures with [least, most]")
         for name, bounds in ranges.items():
             if name not in _FIGURES:
                 raise unknown("figure", name, _FIGURES, path)

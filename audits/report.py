@@ -19,8 +19,11 @@ _MOST_COLUMNS = 12
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
-def lines(findings: Sequence[Finding], rows: Sequence[Row], table: Table) -> Iterator[str]:
-    """A report: codes from errors to notes, the first few findings of each, and the totals."""
+def lines(findings: Sequence[Finding], rows: Sequence[Row], table: Table, total: int | None = None) -> Iterator[str]:
+    """A report: codes from errors to notes, the first few findings of each, and the totals.
+
+    ``total`` is the number of rows where ``rows`` are only those to quote from.
+    """
     named = by_id(rows, table)
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -41,7 +44,7 @@ def lines(findings: Sequence[Finding], rows: Sequence[Row], table: Table) -> Ite
         yield ""
     if any(finding.row_id.startswith("#") for finding in findings):
         yield f"Rows without {' or '.join(table.key)} are named by their place: #1 is the first row of the table"
-    yield _summary(findings, len(rows), table.name)
+    yield _summary(findings, len(rows) if total is None else total, table.name)
 
 
 def _alien(missing: Sequence[Finding], rows: Sequence[Row], named: Mapping[str, Row], table: Table) -> Iterator[str]:

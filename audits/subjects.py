@@ -16,6 +16,9 @@ from schemas.tables import Row
 
 OURS = "Anamnesis"
 
+Related = Mapping[str, Sequence[Row]]
+"""Rows of the tables that audits look things up in, by table."""
+
 WHOLE_TABLE = "*"
 """The row id of findings about all rows together."""
 

@@ -6,6 +6,7 @@ imported where they are needed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -46,7 +47,7 @@ def audit_table(
     chosen = audited(table)
     wanted = select(chosen, only, own)
     full = completed(chosen, rows)
-    run = partial(_run, full, partial(_judge, chosen, wanted, own), processes)
+    run = partial(_run, full, partial(judge, chosen, wanted, own), processes)
     if cache is None or own:
         by_row = list(chain.from_iterable(run([Group(range(len(full)), related)])))
     else:
@@ -54,7 +55,8 @@ def audit_table(
     found = [finding for finding in by_row if finding.code in wanted]
     read = subjects(chosen.record, chosen.key, full, 0)
     found = absent_columns(found, read, chosen.text)
-    found = merged(found, read, stretches())
+    twice = {row_id for row_id, times in Counter(each.id for each in read).items() if times > 1}
+    found = merged(found, twice, stretches())
     found += [finding for finding in _of_table(chosen, read, related, wanted, processes) if finding.code in wanted]
     if chosen.record != chosen.name:
         found = [replace(finding, table=chosen.name) for finding in found]
@@ -96,10 +98,10 @@ def _of_table(
         )
     for module in of_record(table):
         if hasattr(module, "coverage"):
-            yield from module.coverage([each.row for each in read], related)
+            yield from module.coverage(read, related)
 
 
-def _run(rows: Sequence[Row], judge: Judge, processes: int, groups: Sequence[Group]) -> list[list[Finding]]:
+def _run(rows: Sequence[Row], task: Judge, processes: int, groups: Sequence[Group]) -> list[list[Finding]]:
     """What is found in the rows of each group by themselves."""
     from audits.processes import in_order as results
 
@@ -107,17 +109,18 @@ def _run(rows: Sequence[Row], judge: Judge, processes: int, groups: Sequence[Gro
     for number, group in enumerate(groups):
         for start in range(0, len(group.places), _CHUNK):
             places = group.places[start : start + _CHUNK]
-            parts.append(partial(judge, group.related, [rows[place] for place in places], places[0]))
+            parts.append(partial(task, group.related, [rows[place] for place in places], places[0]))
             owner.append(number)
     found: list[list[Finding]] = [[] for _ in groups]
-    for number, more in zip(owner, results(parts, processes, prepare=partial(judge, {}, [], 0)), strict=True):
+    for number, more in zip(owner, results(parts, processes, prepare=partial(task, {}, [], 0)), strict=True):
         found[number] += more
     return found
 
 
-def _judge(
+def judge(
     table: Table, wanted: frozenset[str], own: Own, related: Related, rows: Sequence[Row], first: int
 ) -> list[Finding]:
+    """What is found in rows by themselves; ``first`` is how many rows of the table stand before them."""
     from audits.checks import pattern_criteria, row_format
     from audits.tables import of_record
     from audits.text import language

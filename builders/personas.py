@@ -2,8 +2,8 @@
 
 A character is a Big Five vector with one trait at an extreme, an occupation that fits it, and the
 rules every memory and decision follows (HEART-BENCH 3.2 stage 1, appendix B.1, G.1, Tables 4, 5). A
-user's own is a TOML file with the fields of ``seeds/characters.toml``; id and label may be left out.
-Beside each character its life ledger is written (``builders.life.ledgers``).
+user's own is a TOML file with the fields of ``seeds/characters.toml`` (docs/own-characters.md). Beside each
+character its life ledger is written (``builders.life.ledgers``).
 
     python -m builders.personas --benchmark heart
     python -m builders.personas --spec mine.toml
@@ -19,6 +19,8 @@ from typing import Any
 
 from builders.ids import character_number
 from builders.life import ledgers
+from builders.offline.scenes import archetype
+from builders.pattern_signs import contradictions
 from builders.pipeline.command import DEFAULT_BENCHMARK, add_options, run_of
 from builders.pipeline.edits import is_unedited, write_tracked
 from builders.pipeline.run import Done, Option, Outcome, Run
@@ -84,6 +86,8 @@ def read_spec(path: Path, known: Sequence[Row], table: Table) -> list[Row]:
         taken[who] = row
         rows.append(row)
     _check(path, table, rows, list(taken.values()))
+    for row in rows:
+        _refuse_contradictions(path, row)
     return rows
 
 
@@ -105,6 +109,8 @@ def build(run: Run) -> Done:
     space, spec = run.space, SPEC.of(run)
     rows = _current_characters(space)
     added = read_spec(spec, rows, space.benchmark.table("characters")) if spec else []
+    for row in added:
+        say(own_patterns_note(row), quiet=run.quiet)
     rows += [row for row in added if row not in rows]
     for name in run.selection:
         if name not in {row["character_id"] for row in rows}:
@@ -119,6 +125,14 @@ def build(run: Run) -> Done:
     before = _digest(space, "characters", "all")
     write_characters(space, rows)
     return Done([_outcome(space, "characters", "all", len(rows), before), *outcomes])
+
+
+def own_patterns_note(row: Row) -> str:
+    """What becomes of the core patterns of a user's own character, as a line for people."""
+    return (
+        f"{row['character_id']}: --backend messages writes by its core_patterns; the built-in writer does not, "
+        f"and speaks with the voice and the patterns of {archetype(row)}"
+    )
 
 
 def _outcome(space: Workspace, table: str, key: str, rows: int, before: bytes | None) -> Outcome:
@@ -201,6 +215,21 @@ def _check(path: Path, table: Table, added: Sequence[Row], together: Sequence[Ro
     found = [finding for each in breaches(table, columns.frame(), rules()) for finding in each]
     ours = {row["character_id"] for row in added}
     _raise_first(path, [finding for finding in found if finding.row_id in ours and finding.severity == "error"])
+
+
+def _refuse_contradictions(path: Path, row: Row) -> None:
+    """Raise the first core pattern that shows the other pole of a trait than the character's Big Five say."""
+    for pattern, vector in contradictions(row["big_five"], row["core_patterns"]):
+        lines = path.read_text("utf-8").splitlines()
+        line = next((number for number, text in enumerate(lines, 1) if pattern in text), None)
+        raise RequestError(
+            "core pattern contradicts a trait",
+            path if line is None else f"{path}:{line}",
+            row=row["character_id"],
+            field="core_patterns",
+            expected=f"{pattern!r} shows the other pole of {vector}",
+            fix="Write another pattern, or correct big_five",
+        )
 
 
 def _raise_first(path: Path, findings: Sequence[Finding]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -133,6 +133,7 @@ def asking(parsed: argparse.Namespace, **roles: str) -> BackendSettings:
         prices=read_prices(parsed.prices),
         journal=parsed.journal or evaluations(parsed) / "journal.sqlite",
         max_cost=parsed.max_cost,
+        budget=parsed.budget,
         concurrency=parsed.concurrency,
         batch=parsed.batch,
         quiet=parsed.quiet or parsed.json,
@@ -171,9 +172,16 @@ def run_chains(
     starts: Sequence[Callable[[], Chain[Answered]]], settings: BackendSettings, *, offline: bool
 ) -> list[Answered]:
     """The results of chains, in order: of models as ``settings`` say, or each request by its ``compose``."""
+    return list(results_of(starts, settings, offline=offline))
+
+
+def results_of(
+    starts: Sequence[Callable[[], Chain[Answered]]], settings: BackendSettings, *, offline: bool
+) -> Iterator[Answered]:
+    """As ``run_chains``, each result as soon as it and those before it are there."""
     if offline:
-        return list(run(starts, replace(settings, name="offline"), workers=1))
-    return list(run(starts, settings, rows=len(starts)))
+        return run(starts, replace(settings, name="offline"), workers=1)
+    return run(starts, settings, rows=len(starts))
 
 
 def details(parsed: argparse.Namespace, setting: Setting) -> list[str]:

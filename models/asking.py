@@ -292,5 +292,5 @@ def server_failed(server: Server, error: ServerFailedError) -> MachineError:
     return MachineError(
         f"no more replies ({error})",
         server.where,
-        fix="What was answered is kept: check the server, and run the same command again",
+        fix="Finished replies are stored: check the server, and run the same command again",
     )

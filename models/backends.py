@@ -77,6 +77,9 @@ def add_asking_arguments(group: argparse._ArgumentGroup) -> None:
         "--max-cost", type=_dollars, metavar="USD", help="stop before the request that could pass this sum"
     )
     group.add_argument(
+        "--budget", type=Path, metavar="FILE", help="with --max-cost: a file by which several processes share the sum"
+    )
+    group.add_argument(
         "--concurrency",
         type=whole_number(1, 4096),
         default=CONCURRENCY,
@@ -109,6 +112,7 @@ def backend_settings(parsed: argparse.Namespace, benchmark: Benchmark) -> Backen
         batch=parsed.batch,
         quiet=parsed.quiet,
         timeout=parsed.timeout,
+        budget=parsed.budget,
     )
 
 

@@ -4,24 +4,76 @@
 new budget, and counts what is not known (sent without a reply seen, a reply without usage) at its worst. Every
 attempt is reserved for before it is sent: what was spent, the worst that requests in flight can cost and the
 worst of the attempt itself stay within the sum.
+
+With ``--budget FILE`` several processes, each with a journal of its own, stay within one sum together: each takes a
+share of it before it reserves, and what it took counts until it gives back what it did not spend. The share of one
+that was killed counts on, until its command is run again.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+import fcntl
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import orjson
 
 from models.prices import Prices
 from models.request import Usage
 from schemas.errors import MachineError, RequestError
+from schemas.rows import write_whole
+
+_AHEAD = 0.005
+"""The part of a shared sum that is taken beyond what is needed now, so that not every request asks the file."""
+
+
+class Shares:
+    """The file in which processes write how much of one sum each may spend, by journal."""
+
+    def __init__(self, path: Path, journal: Path) -> None:
+        self.path, self._own = path, str(journal.resolve())
+        self.others = 0.0
+
+    def take(self, wanted: float, least: float, most: float) -> float:
+        """Set the own share to what is wanted, or to what others leave of ``most``; at least ``least``, its spending.
+
+        Raises RequestError for a file that is none, MachineError where it cannot be written.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.with_name(f".{self.path.name}.lock").open("wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # for an instant: nobody waits long
+                shares = self._read()
+                self.others = sum(share for name, share in shares.items() if name != self._own)
+                shares[self._own] = max(least, min(wanted, most - self.others))
+                write_whole(self.path, [orjson.dumps(shares, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)])
+        except OSError as error:
+            fix = "Free some room or name another --budget, and run the same command again"
+            raise MachineError("shared budget cannot be written", self.path, expected=error.strerror, fix=fix) from None
+        return shares[self._own]
+
+    def _read(self) -> dict[str, float]:
+        try:
+            shares = orjson.loads(self.path.read_bytes()) if self.path.exists() else {}
+            return {str(name): float(share) for name, share in shares.items()}
+        except (orjson.JSONDecodeError, AttributeError, TypeError, ValueError):
+            fix = "Name another file with --budget; this one is left as it is"
+            raise RequestError("malformed shared budget", self.path, expected="journal: dollars", fix=fix) from None
 
 
 class Budget:
-    """The guard. ``most`` in US dollars, None: no limit; ``spent`` before this run."""
+    """The guard. ``most`` in US dollars, None: no limit; ``spent`` before this run.
 
-    def __init__(self, prices: Prices, most: float | None, spent: float, journal: Path) -> None:
+    With ``shares`` the limit is for all processes that use that file.
+    """
+
+    def __init__(
+        self, prices: Prices, most: float | None, spent: float, journal: Path, shares: Shares | None = None
+    ) -> None:
         self.prices, self.most, self.spent, self.journal = prices, most, spent, journal
+        self._shares = shares
+        self._share = 0.0  # of the sum, with shares
         self._reserved = 0.0
         self._holders = 0
         self._change = asyncio.Event()
@@ -42,7 +94,20 @@ class Budget:
 
     def fits(self, worst: float) -> bool:
         """May an attempt that costs at most ``worst`` be sent now?"""
-        return self.most is None or self.spent + self._reserved + worst <= self.most
+        if self.most is None:
+            return True
+        needed = self.spent + self._reserved + worst
+        if self._shares is None:
+            return needed <= self.most
+        if needed > self._share:
+            wanted = needed + self.most * _AHEAD
+            self._share = self._shares.take(wanted, self.spent + self._reserved, self.most)
+        return needed <= self._share
+
+    def close(self) -> None:
+        """Give back what was not spent, where other processes share the sum."""
+        if self._shares is not None and self.most is not None:
+            self._share = self._shares.take(self.spent, self.spent, self.most)
 
     async def reserve(self, worst: float) -> None:
         """Wait until an attempt that may cost ``worst`` fits. Raises MachineError when it never will."""
@@ -67,11 +132,12 @@ class Budget:
 
     def reached(self, worst: float) -> MachineError:
         """The error of a run whose budget does not allow the next request."""
+        others = f", {dollars(self._shares.others)} taken by others" if self._shares else ""
         return MachineError(
             f"budget of {dollars(self.most)} reached",
             self.journal,
-            expected=f"{dollars(self.spent)} spent, what comes next may cost {dollars(worst)}",
-            fix="Raise --max-cost and run the same command again: what was answered is kept",
+            expected=f"{dollars(self.spent)} spent{others}, what comes next may cost {dollars(worst)}",
+            fix="Raise --max-cost and run the same command again: finished replies are stored",
         )
 
 
@@ -95,12 +161,12 @@ class Used:
     def add(self, usage: Usage, cost: float | None) -> None:
         """Count one reply that was paid for."""
         self.answered += 1
-        self.usage = replace(
-            self.usage,
-            input_tokens=self.usage.input_tokens + usage.input_tokens,
-            cache_write_tokens=self.usage.cache_write_tokens + usage.cache_write_tokens,
-            cache_read_tokens=self.usage.cache_read_tokens + usage.cache_read_tokens,
-            output_tokens=self.usage.output_tokens + usage.output_tokens,
+        before = self.usage
+        self.usage = Usage(
+            before.input_tokens + usage.input_tokens,
+            before.cache_write_tokens + usage.cache_write_tokens,
+            before.cache_read_tokens + usage.cache_read_tokens,
+            before.output_tokens + usage.output_tokens,
         )
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 

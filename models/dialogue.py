@@ -68,7 +68,7 @@ class Moment:
 def plain(answer: Any) -> Said:
     """The reading of an answer that is nothing but what is said. Raises ValueError for any other."""
     if not isinstance(answer, str):
-        raise ValueError("the answer is no plain text")
+        raise ValueError("the answer is not plain text")
     return Said(answer)
 
 
@@ -189,7 +189,7 @@ def dialogue(
             if between is not None:
                 cast, note = yield from between(cast, turns, notes)
                 notes = (*notes, note) if note else notes
-    limit = f"{rule.sessions} x {rule.turns} turns were held and nobody had to end it"
+    limit = f"{rule.sessions} x {rule.turns} turns were held and the dialogue did not end"
     if rule.stop_word is not None:
         limit = f"nobody said {rule.stop_word!r} within {rule.sessions} x {rule.turns} turns"
     return Dialogue(turns[len(history) :], "limit", limit, notes=notes)
@@ -260,7 +260,7 @@ def _problem(speaker: Speaker, answer: Any) -> str | None:
         said = speaker.read(answer)
     except ValueError as error:
         return str(error)
-    return None if said.text.strip() or said.stop else "nothing is said"
+    return None if said.text.strip() or said.stop else "the message is empty"
 
 
 def _heard(speaker: Speaker, rule: StopRule, said: Said) -> tuple[str, Ended | None]:

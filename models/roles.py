@@ -42,7 +42,7 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "wire": (lambda value: value in ("messages", "chat"), '"messages" or "chat"'),
     "server": (_is_text, "an address such as http://localhost:8000"),
     "key_env": (_is_text, "the name of the variable that holds the key"),
-    "server_identity": (_is_text, "a text that names the server whatever its address"),
+    "server_identity": (_is_text, "a name for the server that does not depend on its address"),
     "limit_field": (_is_text, '"max_tokens" or "max_completion_tokens"'),
     "requests_per_minute": (_is_number, "a number above 0"),
     "tokens_per_minute": (_is_number, "a number above 0"),

@@ -25,7 +25,7 @@ from typing import Generic
 from models import journal
 from models.asking import Asking
 from models.batches.rounds import BatchAsking
-from models.budget import Budget, Used
+from models.budget import Budget, Shares, Used
 from models.journal import Journal
 from models.pacing import StoppedError
 from models.progress import Progress
@@ -85,7 +85,10 @@ class _Run(Generic[Result]):
         progress: Progress,
     ) -> None:
         self._starts, self._settings, self._journal, self._progress = starts, settings, opened, progress
-        self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path)  # what was spent: Asking.begin
+        if settings.budget and settings.max_cost is None:
+            raise RequestError("--budget without --max-cost", expected="the sum that is shared", fix="Add --max-cost")
+        shares = Shares(settings.budget, opened.path) if settings.budget else None
+        self._budget = Budget(settings.prices, settings.max_cost, 0.0, opened.path, shares)  # spent: Asking.begin
         self._budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
         self._finished: list[tuple[int, Result]] = []
         self._done: queue.SimpleQueue[list[tuple[int, Result]] | BaseException | None] = queue.SimpleQueue()
@@ -126,6 +129,7 @@ class _Run(Generic[Result]):
             raise
         finally:
             self._progress.close()
+            self._budget.close()
             if asking is not None and asking.used != Used():
                 say(asking.used.line(), quiet=self._settings.quiet)
 

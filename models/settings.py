@@ -18,7 +18,8 @@ TIMEOUT = 600.0
 class BackendSettings:
     """What a command's arguments say.
 
-    ``max_cost`` is in US dollars, None: no limit; ``timeout`` in seconds of silence on one attempt.
+    ``max_cost`` is in US dollars, None: no limit; ``budget`` is a file that several processes
+    share it by; ``timeout`` in seconds of silence on one attempt.
     """
 
     name: str
@@ -30,3 +31,4 @@ class BackendSettings:
     batch: bool = False
     quiet: bool = False
     timeout: float = TIMEOUT
+    budget: Path | None = None

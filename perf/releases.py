@@ -1,9 +1,9 @@
 """Releases at the size of HEART: freeze, verify, load and query, beside the tools people use otherwise.
 
 Rows are made by ``perf.lives`` (11 characters, 11,000 memories of 3,300 characters), untimed. ``write``
-turns working rows into Parquet; ours also sorts, checks that every row comes back as it was, and takes
-the content digest. ``freeze`` is the whole verb. ``load`` is the first load through ``datasets`` with an
-empty cache. ``query`` runs five typical queries on an open connection, and says the slowest.
+and ``layout`` are in ``perf.storage.parquet``. ``freeze`` is the whole verb. ``load`` is the first load
+through ``datasets`` with an empty cache. ``query`` runs five typical queries on an open connection, and
+says the slowest.
 
     python -m perf.releases
     python -m perf.releases --only load --repeat 5
@@ -28,13 +28,11 @@ from typing import Any
 
 from perf.harness import Comparison, Promise, Timed, main
 from perf.lives import CHARACTERS, EACH, write_heart
+from perf.storage import parquet as storage
 from releases.freeze import Plan, freeze
 from releases.gate import check
 from releases.opening import Release, load, open_release
-from releases.parquet import write_table
-from releases.source import rows_in_order
 from releases.verify import verify
-from schemas.benchmarks import benchmark
 from schemas.release_names import parse_name
 from schemas.workspace import Workspace
 from validators import check as validate
@@ -74,54 +72,6 @@ def _release(arguments: argparse.Namespace) -> Release:
 
 def _frozen_size(folder: Path) -> Mapping[str, Any]:
     return {"MB": round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6, 2)}
-
-
-def _one_file(workspace: Workspace) -> Path:
-    path = _folder() / "memories.jsonl"
-    with path.open("wb") as out:
-        for key in workspace.keys("memories"):
-            out.write(workspace.path("memories", key).read_bytes())
-    return path
-
-
-def _write_ours(arguments: argparse.Namespace) -> Timed:
-    workspace, folder = _workspace(arguments), _folder()
-    import pyarrow.parquet
-
-    assert pyarrow.parquet
-
-    def timed() -> Mapping[str, Any]:
-        write_table(folder, benchmark("heart").table("memories"), rows_in_order(workspace, "memories"))
-        return _frozen_size(folder)
-
-    return timed
-
-
-def _write_datasets(arguments: argparse.Namespace) -> Timed:
-    source, folder = _one_file(_workspace(arguments)), _folder()
-    import datasets
-
-    datasets.disable_progress_bars()
-
-    def timed() -> Mapping[str, Any]:
-        rows = datasets.load_dataset("json", data_files=str(source), split="train", cache_dir=str(_folder()))
-        rows.to_parquet(str(folder / "memories.parquet"))
-        return _frozen_size(folder)
-
-    return timed
-
-
-def _write_pyarrow(arguments: argparse.Namespace) -> Timed:
-    source, folder = _one_file(_workspace(arguments)), _folder()
-    import pyarrow.json
-    import pyarrow.parquet
-
-    def timed() -> Mapping[str, Any]:
-        table = pyarrow.json.read_json(source, read_options=pyarrow.json.ReadOptions(block_size=1 << 24))
-        pyarrow.parquet.write_table(table, folder / "memories.parquet", compression="zstd", row_group_size=1000)
-        return _frozen_size(folder)
-
-    return timed
 
 
 def _freeze(arguments: argparse.Namespace) -> Timed:
@@ -239,11 +189,7 @@ def _stream_validators(arguments: argparse.Namespace) -> Timed:
 
 
 COMPARISONS = (
-    Comparison(
-        "write",
-        {"datasets": _write_datasets, "pyarrow": _write_pyarrow, "ours": _write_ours},
-        base="datasets",
-    ),
+    *storage.COMPARISONS,
     Comparison("freeze", {"checks and all": _freeze, "without checks": _freeze_without_checks}, base="checks and all"),
     Comparison("verify", {"verify": _verify, "open": _open}, base="verify"),
     Comparison(
@@ -271,6 +217,7 @@ def _add_arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument("--streaming", action="store_true", help="instead: 1,100,000 memories, once")
     made.add_argument("--frozen", type=Path, help=argparse.SUPPRESS)
+    made.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -281,7 +228,13 @@ def run(argv: Sequence[str] | None = None) -> int:
         if not {"--child", "--help"} & set(words):
             made = "--workspace" not in words
             words += ["--workspace", str(_folder())] if made else []
-            words += ["--frozen", str(_folder()), *(["--repeat", "1"] if streaming else [])]
+            words += [
+                "--frozen",
+                str(_folder()),
+                "--scratch",
+                str(_folder()),
+                *(["--repeat", "1"] if streaming else []),
+            ]
             workspace, frozen = (Path(words[words.index(name) + 1]) for name in ("--workspace", "--frozen"))
             # In a process of its own: a child's peak memory is never below its parent's.
             maker = get_context("spawn").Process(target=_prepare, args=(workspace, frozen, made, streaming))

@@ -43,17 +43,24 @@ class ContentDigest:
 
     def update(self, rows: Sequence[Row], batch: pa.RecordBatch | None = None) -> None:
         """Feed rows whose fields stand in the order of the schema; ``batch`` are the same rows, which is faster."""
-        if batch is not None and numbers_are(batch, _are_plain):
-            block = b"".join([orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows])
-        else:
-            block = "".join([line for row in rows for line in (_canonical(row), "\n")]).encode()
-        self.rows += len(rows)
+        self.feed(canonical(rows, batch), len(rows))
+
+    def feed(self, block: bytes, rows: int) -> None:
+        """Feed the canonical form of so many rows."""
+        self.rows += rows
         self.size += len(block)
         self._sha.update(block)
 
     def hexdigest(self) -> str:
         """The digest so far, in hex."""
         return self._sha.hexdigest()
+
+
+def canonical(rows: Sequence[Row], batch: pa.RecordBatch | None = None) -> bytes:
+    """Rows as canonical JSON Lines, as ``ContentDigest.update`` takes them."""
+    if batch is not None and numbers_are(batch, _are_plain):
+        return b"".join([orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows])
+    return "".join([line for row in rows for line in (_canonical(row), "\n")]).encode()
 
 
 def numbers_are(batch: pa.RecordBatch, test: Callable[[Any], Any]) -> bool:

@@ -25,11 +25,14 @@ from releases import gate
 from releases.cards.configs import configs
 from releases.cards.texts import card_texts
 from releases.opening import Release, open_release
+from releases.placing import clear
 from releases.roles import as_entry
+from releases.sharding.tables import Sharded
 from releases.source import rows_in_order
 from releases.versioning import Change, demand, required_between
 from releases.writing import Contents, Shape, write_release
-from schemas.command import DONE, FINDINGS, print_json, say
+from schemas.command import DONE, FINDINGS, add_processes, print_json, say
+from schemas.engines.choice import Engine, add_engine, engine
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts
 from schemas.release_names import (
@@ -52,13 +55,22 @@ _SHOWN = 3  # open errors of a code that are written out
 
 @dataclass(frozen=True)
 class Plan:
-    """What is frozen under which name, and where; ``released`` is a date given by a person, or None."""
+    """What is frozen under which name, and where; ``released`` is a date given by a person, or None.
+
+    With an ``engine`` tables are written part by part on it, and what is finished is not written again.
+    """
 
     name: Name
     workspace: Workspace
     frozen: Path
     released: str | None = None
     doi: str | None = None
+    engine: Engine | None = None
+
+    @property
+    def shards(self) -> Path:
+        """Where finished parts of large tables lie until the release is complete."""
+        return self.folder.with_name(f".{self.name.version}.shards")
 
     @property
     def folder(self) -> Path:
@@ -93,8 +105,12 @@ def freeze(plan: Plan, checks: Mapping[str, Any]) -> Release:
         recipe=workspace.recipe(),
         about=about,
         parent_of=partial(_parent, plan),
+        sharded=Sharded(workspace, plan.engine, plan.shards) if plan.engine else None,
     )
-    return write_release(contents, plan.folder)
+    release = write_release(contents, plan.folder)
+    if plan.engine:
+        clear(plan.shards)
+    return release
 
 
 def _tables(plan: Plan) -> dict[str, Table]:
@@ -142,6 +158,8 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument("--why", action="append", default=[], metavar="TEXT", help="the reason; one for each --allow")
     made.add_argument("--doi", type=_doi, metavar="DOI", help="a DOI that is reserved for it, as 10.5281/zenodo.1")
+    add_processes(made)
+    add_engine(made)
     made.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="date to print on the card (default: none)")
 
 
@@ -149,13 +167,13 @@ def _date(text: str) -> str:
     with contextlib.suppress(ValueError):
         if _DATE.fullmatch(text) and datetime.date.fromisoformat(text):
             return text
-    raise argparse.ArgumentTypeError(f"{text!r} is no day: expected YYYY-MM-DD")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a date: expected YYYY-MM-DD")
 
 
 def _doi(text: str) -> str:
     if re.fullmatch(r"10\.[0-9]{4,9}/[!-~]+", text):
         return text
-    raise argparse.ArgumentTypeError(f"{text!r} is no DOI: expected 10.NNNN/…")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a DOI: expected 10.NNNN/…")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -170,14 +188,15 @@ def run(args: argparse.Namespace) -> int:
         raise RequestError(
             "no working rows", workspace.folder, fix=f"Build or import {name.benchmark} first, or name its --workspace"
         )
-    plan = Plan(name, workspace, args.frozen, args.date, args.doi)
+    chosen = engine(args.engine, args.processes) if args.engine else None
+    plan = Plan(name, workspace, args.frozen, args.date, args.doi, chosen)
     if plan.folder.exists():
         raise RequestError(
             f"{name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"
         )
     with workspace.lock():
         say(f"checking {workspace.folder}", quiet=args.quiet)
-        outcome = gate.check(workspace, allowances)
+        outcome = gate.check(workspace, allowances, args.processes if chosen else None, chosen)
         for line in outcome.notes:
             say(line, quiet=args.quiet)
         if outcome.open:
@@ -199,7 +218,7 @@ def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -
             say(line)
     listed = ", ".join(f"{code} {count:,}" for code, count in by_code.items())
     what = "1 open error" if len(errors) == 1 else f"{len(errors):,} open errors"
-    say(f"error: {what}: {listed}. Fix the rows, or let a code pass with --allow CODE --why TEXT")
+    say(f"error: {what}: {listed}. Fix the rows, or allow a code with --allow CODE --why TEXT")
     return FINDINGS
 
 

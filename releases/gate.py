@@ -9,17 +9,16 @@ built or in an earlier freeze, is not audited again (``audits.audit_cache``).
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from schemas.benchmarks import Benchmark
+from schemas.engines.choice import Engine
+from schemas.engines.local import Local
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.tables import Row
@@ -67,8 +66,13 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes: int | None = None) -> Outcome:
-    """Run validators and audits over a workspace; ``processes`` changes the speed and nothing else.
+def check(
+    workspace: Workspace,
+    allowances: Sequence[Allowance] = (),
+    processes: int | None = None,
+    engine: Engine | None = None,
+) -> Outcome:
+    """Run validators and audits over a workspace; ``processes`` and ``engine`` change the speed and nothing else.
 
     Raises RequestError for an allowance that may not be given or that nothing needs.
     """
@@ -77,10 +81,10 @@ def check(workspace: Workspace, allowances: Sequence[Allowance] = (), processes:
             raise RequestError(f"{allowance.code} cannot be allowed", fix="Fix the rows, or build the table")
     parts = _parts(workspace)
     size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
-    with _workers(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)) as started:
-        audited = started(workspace, parts)
-        validators, found = _validate(workspace)
-        outcomes = list(audited)
+    if engine is None:
+        engine = Local(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1))
+    work = partial(_work, workspace.folder.parent, workspace.benchmark.spec)
+    (validators, found), *outcomes = engine.map(work, [None, *parts])
     audits, more = _gathered(outcomes, parts, workspace.benchmark)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     passed = {allowance.code for allowance in allowances}
@@ -129,20 +133,13 @@ def _parts(workspace: Workspace) -> list[Part]:
     return [*(Part(name, "") for name in _asked(workspace)[:1]), *files]
 
 
-@contextlib.contextmanager
-def _workers(count: int) -> Iterator[Callable[[Workspace, list[Part]], Iterator[Audited]]]:
-    """How parts are audited: side by side in processes, results in order; or, for one process, when asked for."""
-    if count <= 1:
-        yield lambda workspace, parts: (_audit(workspace.folder.parent, workspace.benchmark.spec, p) for p in parts)
-        return
-    with ProcessPoolExecutor(count, mp_context=get_context("forkserver")) as pool:
-        yield lambda workspace, parts: pool.map(
-            partial(_audit, workspace.folder.parent, workspace.benchmark.spec), parts
-        )
-
-
-def _audit(root: Path, spec: str, part: Part) -> Audited:
+def _work(root: Path, spec: str, part: Part | None) -> Any:
+    """The outcome of validators, which look at all tables together, or for a part that of its audits."""
     workspace = Workspace(root, spec)
+    return _validate(workspace) if part is None else _audit(workspace, part)
+
+
+def _audit(workspace: Workspace, part: Part) -> Audited:
     if not part.key:
         return _audit_questions(workspace)
     from audits import audit

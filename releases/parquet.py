@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -34,7 +35,7 @@ ROWS_PER_GROUP = 1000
 # Of canonical rows; about 50 MB of Parquet, which common git hosts take without complaint.
 BYTES_PER_FILE = 250_000_000
 
-_OPTIONS: Mapping[str, Any] = {
+OPTIONS: Mapping[str, Any] = {
     "version": "2.6",
     "compression": "zstd",
     "compression_level": 3,
@@ -77,32 +78,48 @@ def write_table(
     ``canary`` stands in a last column of every row, which is no part of the row: digests leave it out.
     Raises RequestError for a row that the table cannot hold.
     """
-    schema = arrow_schema(table.schema)
-    if CANARY in schema.names:
-        fix = "Give the column another name"
-        raise RequestError(f"column {CANARY}", f"table {table.name}", expected="a name that is not taken", fix=fix)
+    schema = columns_of(table)
     digest = ContentDigest()
     (folder / table.name).mkdir()
     counts = [
-        _write_file(_aside(folder, table.name, number), schema, batches, canary)
+        write_file(_aside(folder, table.name, number), schema, batches, canary)
         for number, batches in enumerate(_files(_batches(rows, schema, table, digest), digest, bytes_per_file))
     ]
-    names = [f"{table.name}/{SPLIT}-{number:05d}-of-{len(counts):05d}.parquet" for number in range(len(counts))]
-    for number, name in enumerate(names):
+    for number, name in enumerate(file_names(table.name, len(counts))):
         _aside(folder, table.name, number).rename(folder / name)
+    return written(table, schema, digest, counts)
+
+
+def written(table: HasRows, schema: pa.Schema, digest: ContentDigest, counts: Sequence[int]) -> Written:
+    """What the manifest says of a table whose files have so many rows."""
+    files = zip(file_names(table.name, len(counts)), counts, strict=True)
     entry = {
         "key": list(table.key),
         "rows": digest.rows,
         "schema_digest": schema_digest(schema),
         "content_digest": digest.hexdigest(),
-        "files": [{"path": name, "rows": count} for name, count in zip(names, counts, strict=True)],
+        "files": [{"path": name, "rows": count} for name, count in files],
     }
     return Written(entry, digest.size)
 
 
+def file_names(table: str, count: int) -> list[str]:
+    """The files of a table, in order of key."""
+    return [f"{table}/{SPLIT}-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
+
+
+def columns_of(table: HasRows) -> pa.Schema:
+    """The columns of a table's files without the canary. Raises RequestError for a table that has one of its own."""
+    schema = arrow_schema(table.schema)
+    if CANARY in schema.names:
+        fix = "Give the column another name"
+        raise RequestError(f"column {CANARY}", f"table {table.name}", expected="a name that is not taken", fix=fix)
+    return schema
+
+
 def write_rows(path: Path, rows: pa.Table, canary: str | None = None) -> None:
     """Write a table that is in memory as one file, as ``write_table`` writes the tables of a benchmark."""
-    _write_file(path, rows.schema, rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_GROUP), canary)
+    write_file(path, rows.schema, rows.combine_chunks().to_batches(max_chunksize=ROWS_PER_GROUP), canary)
 
 
 def read_batches(paths: Sequence[Path], columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
@@ -112,6 +129,15 @@ def read_batches(paths: Sequence[Path], columns: list[str] | None = None) -> Ite
     for path in paths:
         with pq.ParquetFile(path) as file:
             yield from file.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns or _of_rows(file.schema_arrow))
+
+
+def read_groups(path: Path, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """The batches of some row groups of a file, all columns but the canary."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        groups = list(range(start, stop))
+        yield from file.iter_batches(ROWS_PER_GROUP, row_groups=groups, columns=_of_rows(file.schema_arrow))
 
 
 def read_schema(path: Path) -> pa.Schema:
@@ -174,19 +200,26 @@ def _files(
         opening = next(batches, None)
 
 
-def _write_file(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], canary: str | None) -> int:
+def write_file(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], canary: str | None) -> int:
+    """Write batches of one row group each as a file, forced to disk; returns the number of rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows, whole = 0, with_canary(schema, canary)
     with path.open("wb") as sink:
-        with pq.ParquetWriter(sink, whole, **_OPTIONS) as writer:
+        # A batch is compressed while the next one is made.
+        with pq.ParquetWriter(sink, whole, **OPTIONS) as writer, ThreadPoolExecutor(1) as pool:
+            before: Future[None] | None = None
             for batch in batches:
                 if canary is not None:
                     column = pa.array([canary] * batch.num_rows, pa.string())
                     batch = pa.RecordBatch.from_arrays([*batch.columns, column], schema=whole)
-                writer.write_batch(batch, row_group_size=ROWS_PER_GROUP)
+                if before is not None:
+                    before.result()
+                before = pool.submit(writer.write_batch, batch, row_group_size=ROWS_PER_GROUP)
                 rows += batch.num_rows
+            if before is not None:
+                before.result()
         sink.flush()
         os.fsync(sink.fileno())
     return rows

@@ -12,6 +12,7 @@ from schemas.version import package_version
 _COLUMNS = ("origin", "backend", "model", "prompt", "prompt_digest", "seed")
 
 Group = tuple[Any, ...]
+Counts = dict[str, Any]
 
 
 class Tally:
@@ -33,6 +34,19 @@ class Tally:
             if isinstance(row.get("review"), dict) and "status" in row["review"]:
                 self._reviews.setdefault(table, Counter())[row["review"]["status"]] += 1
             yield row
+
+    def add(self, counted: Counts) -> None:
+        """Count what another tally counted."""
+        for *group, rows, repaired in counted["rows"]:
+            self._rows[tuple(group)] += rows
+            self._repaired[tuple(group)] += repaired
+        for table, statuses in counted["reviews"].items():
+            self._reviews.setdefault(table, Counter()).update(statuses)
+
+    def counts(self) -> Counts:
+        """What was counted, as JSON can carry it: for ``add`` in another process."""
+        rows = [[*group, count, self._repaired[group]] for group, count in self._rows.items()]
+        return {"rows": rows, "reviews": {table: dict(statuses) for table, statuses in self._reviews.items()}}
 
     def built(self, recipe: dict[str, Any] | None) -> dict[str, Any]:
         """The manifest's ``built``: what froze the rows, the recipe, and the rows by provenance."""

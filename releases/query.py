@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from releases.asking.bounded import TIMEOUT, Batches, bounded_memory, refused
+from releases.asking.guard import Guard, guarded
 from releases.asking.output import FORMATS, Counter, write_result
 from releases.opening import Release, open_release
 from releases.roles import records
@@ -37,6 +38,9 @@ EXAMPLE = 'python -m releases query heart@0.1.0 "SELECT answer, count(*) AS n FR
 
 PATIENCE = 600.0
 """Seconds for what a card declares, where nobody waits for an answer."""
+
+MOST_SQL = 20_000
+"""Characters that a question may have; the parser's time and memory grow with them, and cannot be bounded otherwise."""
 
 _HERE = Path(__file__).parent
 _NEEDS = re.compile(r"^-- needs: (.+)$", re.M)
@@ -139,14 +143,24 @@ def _demand_one_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     """A friendlier refusal than the engine's; the lock is what keeps the release safe, not this."""
     import duckdb
 
-    statements = connection.extract_statements(sql)
+    if len(sql) > MOST_SQL:
+        expected = f"at most {MOST_SQL:,} characters, found {len(sql):,}"
+        raise RequestError("SQL too long", expected=expected, fix="Ask for less at a time")
+    try:
+        statements = connection.extract_statements(sql)
+        kinds = [statement.type for statement in statements]
+    except (TypeError, ValueError):  # half a character; a kind of statement that this version has no name for
+        raise RequestError("SQL refused", expected="one SELECT", fix="A release is read-only") from None
     if not statements:
         raise RequestError("no SQL", expected="a SELECT in quotes", fix="See: python -m releases query NAME --examples")
     if len(statements) != 1:
         raise RequestError(
             f"{len(statements)} statements", expected="only one is allowed", fix="Ask one SELECT at a time"
         )
-    if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+    if kinds[0] == duckdb.StatementType.MULTI:
+        fix = "Name the values: PIVOT … ON column IN ('a', 'b')"
+        raise RequestError("PIVOT is not allowed as several statements", expected="one SELECT", fix=fix)
+    if kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         # By the word that was written: the engine calls INSTALL a LOAD.
         raise RequestError(
             f"{statements[0].query.split(maxsplit=1)[0].upper()} is not allowed",
@@ -189,13 +203,18 @@ class _InsteadOf(argparse.Action):
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
+    guard = Guard() if args.examples else guarded(args.timeout, args.release, args.out)
+    if guard.code is not None:
+        return guard.code
     release = open_release(args.release, args.frozen)
     if args.examples:
         return _print_examples(args, release)
     try:
-        with connect(release) as connection, bounded_memory(), ask(connection, args.sql, args.timeout) as batches:
-            counted = Counter(batches, args.max_rows)
-            write_result(batches.schema, counted, "json" if args.json else args.format, args.out)
+        with connect(release) as connection, bounded_memory():
+            guard.arm(args.timeout)
+            with ask(connection, args.sql, args.timeout, args.release) as batches:
+                counted = Counter(batches, args.max_rows, guard.disarm)
+                write_result(batches.schema, counted, "json" if args.json else args.format, args.out)
     except MemoryError as error:
         raise refused(error, args.release) from None
     if args.out is not None:

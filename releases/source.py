@@ -8,26 +8,32 @@ each open file and no table. A file that is out of order in itself is sorted on 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.errors import RequestError
-from schemas.rows import read_jsonl
+from schemas.rows import placed_jsonl, read_jsonl
 from schemas.tables import Row, Table
 from schemas.workspace import Workspace
 
 Key = tuple[str | int, ...]
 
+MARK = 2_000
+"""Rows between the places of a file that are noted, so that parts of it can be read by themselves."""
+
 
 @dataclass(frozen=True)
-class _Stretch:
-    """A working file and the keys it spans."""
+class Stretch:
+    """A working file and the keys it spans; where it begins, and where every ``MARK``-th row does (bytes)."""
 
     path: Path
     first: Key
     last: Key
     in_order: bool
+    rows: int
+    marks: tuple[int, ...]
 
 
 def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
@@ -36,21 +42,38 @@ def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
     Raises RequestError for a table without a file, a row without its key and a key that occurs twice.
     """
     declared = workspace.benchmark.table(table)
+    for group in in_groups(survey(path, declared) for path in working_files(workspace, table)):
+        yield from merged(group, declared)
+
+
+def working_files(workspace: Workspace, table: str) -> list[Path]:
+    """The files of a table. Raises RequestError where there is none."""
     keys = workspace.keys(table)
     if not keys:
         raise RequestError("missing table", workspace.path(table).parent, fix=f"Build {table} first")
-    stretches = [found for key in keys if (found := _survey(workspace.path(table, key), declared))]
-    stretches.sort(key=lambda stretch: (stretch.first, stretch.path.name))
+    return [workspace.path(table, key) for key in keys]
+
+
+def merged(group: Iterable[Stretch], table: Table) -> Iterator[Row]:
+    """The rows of files whose keys interleave, strictly ascending. Raises RequestError for a key that occurs twice."""
     before: Key | None = None
-    for group in _groups(stretches):
-        for row in heapq.merge(*(_rows(stretch, declared) for stretch in group), key=lambda row: key_of(row, declared)):
-            key = key_of(row, declared)
-            if key == before:
-                raise RequestError(
-                    "duplicate key", table, row=declared.row_id(row), fix="Remove one of the rows and freeze again"
-                )
-            before = key
-            yield row
+    for row in heapq.merge(*(_rows(stretch, table) for stretch in group), key=lambda row: key_of(row, table)):
+        key = key_of(row, table)
+        if before is not None and key <= before:
+            raise duplicate_key(row, table) if key == before else _repeated_field(row, table)
+        before = key
+        yield row
+
+
+def duplicate_key(row: Row, table: Table) -> RequestError:
+    """The error for a row whose key another row has."""
+    fix = "Remove one of the rows and freeze again"
+    return RequestError("duplicate key", table.name, row=table.row_id(row), fix=fix)
+
+
+def _repeated_field(row: Row, table: Table) -> RequestError:
+    what = "a key that occurs twice in its line"
+    return RequestError(what, table.name, row=table.row_id(row), fix="Remove one of them and freeze again")
 
 
 def key_of(row: Row, table: Table) -> Key:
@@ -68,25 +91,46 @@ def key_of(row: Row, table: Table) -> Key:
     return values  # type: ignore[return-value]
 
 
-def _survey(path: Path, table: Table) -> _Stretch | None:
+def survey(path: Path, table: Table) -> Stretch | None:
+    """What a working file holds; None for one without rows. Raises RequestError for a row without its key."""
     first: Key | None = None
     last: Key | None = None
     latest: Key | None = None
-    in_order = True
-    for row in read_jsonl(path):
-        key = key_of(row, table)
+    in_order, rows, marks = True, 0, []
+    for rows, (place, key) in enumerate(_placed_keys(path, table), 1):
         in_order = in_order and (latest is None or latest <= key)
         first = key if first is None or key < first else first
         last = key if last is None or key > last else last
         latest = key
-    return None if first is None or last is None else _Stretch(path, first, last, in_order)
+        if (rows - 1) % MARK == 0:
+            marks.append(place)
+    if first is None or last is None:
+        return None
+    return Stretch(path, first, last, in_order, rows, (*marks, path.stat().st_size))
 
 
-def _groups(stretches: list[_Stretch]) -> Iterator[list[_Stretch]]:
-    """Runs of files whose keys interleave; the files come sorted by their first key."""
-    group: list[_Stretch] = []
+def _placed_keys(path: Path, table: Table) -> Iterable[tuple[int, Key]]:
+    """Where each row begins (bytes), and its key: read off, where all lines begin with it as builders write them."""
+    columns = (rb'"%s":(?:"([^"\\\\]*)"|(-?[0-9]+))' % re.escape(column.encode()) for column in table.key)
+    pattern = re.compile(rb"\{" + b",".join(columns) + rb"[,}]")
+    keys: list[tuple[int, Key]] = []
+    place = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            if found := pattern.match(line):
+                pairs = zip(found.groups()[::2], found.groups()[1::2], strict=True)
+                keys.append((place, tuple(int(digits) if text is None else text.decode() for text, digits in pairs)))
+            elif line.strip():
+                return ((place, key_of(row, table)) for place, row in placed_jsonl(path))
+            place += len(line)
+    return keys
+
+
+def in_groups(stretches: Iterable[Stretch | None]) -> Iterator[list[Stretch]]:
+    """Runs of files whose keys interleave, ascending."""
+    group: list[Stretch] = []
     reach: Key = ()
-    for stretch in stretches:
+    for stretch in sorted(filter(None, stretches), key=lambda stretch: (stretch.first, stretch.path.name)):
         if group and stretch.first > reach:
             yield group
             group = []
@@ -96,6 +140,6 @@ def _groups(stretches: list[_Stretch]) -> Iterator[list[_Stretch]]:
         yield group
 
 
-def _rows(stretch: _Stretch, table: Table) -> Iterator[Row]:
+def _rows(stretch: Stretch, table: Table) -> Iterator[Row]:
     rows = read_jsonl(stretch.path)
     return rows if stretch.in_order else iter(sorted(rows, key=lambda row: key_of(row, table)))

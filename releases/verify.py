@@ -20,7 +20,9 @@ from releases.checking.files import file_problems, misnamed, read_manifest
 from releases.checking.tables import Counted, table_problems
 from releases.manifest import Manifest, Problem
 from releases.publishing.sign import signature_problem
-from schemas.command import DONE, FINDINGS, print_json, say
+from schemas.command import DONE, FINDINGS, add_processes, print_json, say
+from schemas.engines.choice import Engine, add_engine, engine
+from schemas.engines.local import Local
 from schemas.release_names import MANIFEST, add_release, locate
 
 HELP = "check every byte and row of a release"
@@ -38,8 +40,13 @@ class Verified:
     rows: int
 
 
-def verify(folder: Path, *, public_key: Path | None = None, expect: str | None = None) -> Verified:
-    """Check a release's folder against its manifest: bytes, rows, and that there is nothing else."""
+def verify(
+    folder: Path, *, public_key: Path | None = None, expect: str | None = None, engine: Engine | None = None
+) -> Verified:
+    """Check a release's folder against its manifest: bytes, rows, and that there is nothing else.
+
+    ``engine`` is where rows are read (default: in this process); what is found does not depend on it.
+    """
     manifest, problems = read_manifest(folder)
     if public_key is not None and (problem := signature_problem(folder, public_key)):
         problems.append(problem)
@@ -53,7 +60,7 @@ def verify(folder: Path, *, public_key: Path | None = None, expect: str | None =
     for name, table in manifest["tables"].items():
         if not broken & {file["path"] for file in table["files"]}:
             rows += table["rows"]
-            problems += table_problems(folder, manifest, name, counted)
+            problems += table_problems(folder, manifest, name, counted, engine or Local(1))
     if not problems:
         problems += derived_problems(folder, manifest, counted)
     files = manifest["files"]
@@ -63,6 +70,8 @@ def verify(folder: Path, *, public_key: Path | None = None, expect: str | None =
 def add_arguments(made: argparse.ArgumentParser) -> None:
     """The arguments of ``verify``."""
     add_release(made)
+    add_processes(made)
+    add_engine(made)
     made.add_argument(
         "--signature", type=Path, metavar="PUBLIC.pem", help="also demand a signature by this Ed25519 key"
     )
@@ -72,7 +81,8 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """The verb."""
     folder = locate(args.release, args.frozen)
-    checked = verify(folder, public_key=args.signature, expect=args.expect)
+    chosen = engine(args.engine, args.processes) if args.engine else None
+    checked = verify(folder, public_key=args.signature, expect=args.expect, engine=chosen)
     problems = [*checked.problems, *misnamed(args.release, checked.manifest)]
     if args.json:
         print_json(_document(args.release, checked, problems))
@@ -85,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         return FINDINGS
     say(f"{args.release} {_outcome(args)}: {counts}", quiet=args.quiet)
     words = "" if is_word_for_word(checked.manifest) else ", not its words: other code wrote them"
-    say(f"files, rows, and what is said and counted of them agree{words}", quiet=args.quiet)
+    say(f"files, rows, descriptions and counts agree{words}", quiet=args.quiet)
     say(f"digest {checked.manifest['digest']}", quiet=args.quiet)
     return DONE
 

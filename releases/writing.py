@@ -10,17 +10,18 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from releases.cards.configs import Config, config_size, write_config
 from releases.cards.describing import descriptions, form, schema_file, schema_path
 from releases.cards.texts import Texts
 from releases.manifest import MANIFEST_VERSION, Manifest, encode, sealed
 from releases.opening import Release
-from releases.parquet import write_table
+from releases.parquet import Written, write_table
 from releases.placing import aside, clear, place, writing
 from releases.provenance import Tally
 from releases.verify import verify
+from schemas.engines.choice import Engine
 from schemas.errors import MachineError, RequestError
 from schemas.release_names import MANIFEST, Name
 from schemas.tables import Row
@@ -44,12 +45,22 @@ class Shape:
         return self.roles["role"] in ("questions", "keys") or bool(self.roles["gold"])
 
 
+class WriteSharded(Protocol):
+    """Writes a table's files on an engine, as ``releases.parquet.write_table`` does in this process."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    def __call__(self, table: str, staging: Path, tally: Tally, canary: str | None) -> Written: ...
+
+
 @dataclass(frozen=True)
 class Contents:
     """What goes into a release.
 
     ``about`` are the fields of the manifest that nothing here follows: title, paper, license, released, doi, history,
-    variant, checks. ``parent_of`` gives its parent, once the rows are written.
+    variant, checks. ``parent_of`` gives its parent, once the rows are written. With ``sharded`` tables are written
+    on its engine, and ``rows`` is not asked.
     """
 
     name: Name
@@ -60,6 +71,7 @@ class Contents:
     recipe: dict[str, Any] | None
     about: Mapping[str, Any]
     parent_of: Callable[[Release], dict[str, Any] | None] = field(default=lambda fresh: None)
+    sharded: WriteSharded | None = None
 
 
 def write_release(contents: Contents, folder: Path) -> Release:
@@ -78,7 +90,7 @@ def write_release(contents: Contents, folder: Path) -> Release:
         staging.mkdir()
         try:
             manifest = _write(contents, staging)
-            problems = verify(staging).problems
+            problems = verify(staging, engine=contents.sharded.engine if contents.sharded else None).problems
             if problems:
                 raise MachineError(
                     "what was written does not read back", problems[0], fix="Check the disk, then freeze again"
@@ -136,7 +148,10 @@ def _write_tables(
     for shape in contents.shapes:
         name = shape.name
         canary = contents.said["canary"] if name in marked else None
-        written = write_table(staging, shape, tally.watch(name, contents.rows(name)), canary=canary)
+        if contents.sharded is None:
+            written = write_table(staging, shape, tally.watch(name, contents.rows(name)), canary=canary)
+        else:
+            written = contents.sharded(name, staging, tally, canary)
         tables[name], sizes[name] = {**written.entry, "roles": dict(shape.roles)}, written.size
         (staging / schema_path(name)).write_bytes(schema_file(shape.schema, name in marked))
     return tables, sizes

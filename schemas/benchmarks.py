@@ -19,6 +19,7 @@ from typing import Any
 from schemas.documents import check_form, check_known, form, read_toml
 from schemas.errors import RequestError, unknown
 from schemas.records import (
+    fields,
     kind_of,
     nullable,
     record_names,
@@ -192,6 +193,17 @@ def _check_tables_of(protocols: Iterable[str], tables: Mapping[str, Table], path
         if term["id"] in protocols and missing:
             expected = f"the tables that {term['id']} needs: {', '.join(term['tables'])}"
             raise RequestError(f"no table {missing[0]}", path, field="evaluation.protocols", expected=expected)
+        for name in term["tables"] if term["id"] in protocols else ():
+            columns = record_schema(name)["properties"]
+            _check_columns(tables[name], columns, path, "evaluation.protocols", f"protocol {term['id']}")
+
+
+def _check_columns(table: Table, columns: Iterable[str], path: Path, field: str, reader: str) -> None:
+    """What reads a table finds the columns it needs; ``[]`` marks the items of a list."""
+    there = {name for name, _ in fields(table.schema)}
+    if missing := [column for column in columns if column not in there]:
+        expected = f"the columns that {reader} needs: {', '.join(columns)}"
+        raise RequestError(f"no column {missing[0]} in table {table.name}", path, field=field, expected=expected)
 
 
 def _check_named_tables(text: Mapping[str, Any], tables: Mapping[str, Table], path: Path, home: Path | None) -> None:
@@ -204,6 +216,9 @@ def _check_named_tables(text: Mapping[str, Any], tables: Mapping[str, Table], pa
         if asked and tables[asked[setting]].role != role:
             field = f"tables.{asked[setting]}.role"
             raise RequestError("wrong role", path, field=field, expected=f'"{role}", as [questions] says')
+    for setting in (name for name in asked if name != "poles"):
+        needed = form("benchmark")["properties"]["questions"]["properties"][setting]["x-columns"]
+        _check_columns(tables[asked[setting]], needed, path, f"questions.{setting}", "audits.shortcuts")
     if "poles" in asked:
         for term in vocabulary(asked["poles"], home):
             check_known("setting of a term", ("trait", "pole"), term, path, "questions.poles")

@@ -122,7 +122,18 @@ def add_benchmark(made: argparse.ArgumentParser, default: str | None = None) -> 
         required=default is None,
         default=default,
         metavar="NAME|DIR",
-        help="a benchmark by name, or the folder of one's own" + (f" (default: {default})" if default else ""),
+        help="name of a shipped benchmark, or folder of your own" + (f" (default: {default})" if default else ""),
+    )
+
+
+def add_processes(made: argparse.ArgumentParser) -> None:
+    """``--processes``: how many work side by side."""
+    made.add_argument(
+        "--processes",
+        type=whole_number(1, 256),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="at a time (default: all cores)",
     )
 
 

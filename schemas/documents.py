@@ -8,6 +8,7 @@ which settings and keywords there are; the ``description`` of each is what the e
 from __future__ import annotations
 
 import functools
+import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -92,7 +93,7 @@ def _at(schema: Any, steps: Sequence[str | int]) -> Mapping[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    text = orjson.dumps(value, default=str).decode()
+    text = json.dumps(value, default=str, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 

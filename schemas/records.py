@@ -39,6 +39,8 @@ _FOR = {
     "object": ("properties", "required", "additionalProperties"),
 }
 
+_LIMITS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -219,6 +221,9 @@ def _check(node: Mapping[str, Any], place: _Place) -> None:
     for other, keywords in _FOR.items():
         if found := [keyword for keyword in keywords if keyword in node and other != kind]:
             raise place.wrong(f"{found[0]} on a field of type {kinds[0]}", expected=f"{found[0]} is for {other}s")
+    for least, most in _LIMITS:
+        if least in node and most in node and node[least] > node[most]:
+            raise place.wrong(f"{least} above {most}", expected=f"{least} to be at most {most}: {node[most]}")
     if kind == "array":
         if "items" not in node:
             raise place.wrong("missing keyword 'items'", expected="what the items of the list are")

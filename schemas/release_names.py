@@ -106,6 +106,11 @@ def locate(spec: str, frozen: Path = FROZEN) -> Path:
     folder = name.folder(frozen)
     if not (folder / MANIFEST).exists():
         known = [str(Name(b, v)) for b in benchmarks(frozen) for v in versions(frozen, b)]
+        if not known:
+            raise RequestError(
+                f"no release {spec}", frozen, expected="a folder of frozen releases",
+                fix="Run from the root of the repository, or name the folder with --frozen",
+            )  # fmt: skip
         raise unknown("release", spec, known, frozen)
     return folder
 
@@ -125,9 +130,7 @@ def add_frozen(made: argparse.ArgumentParser) -> None:
 
 def add_own_benchmark(made: argparse.ArgumentParser) -> None:
     """``--benchmark`` of verbs that need the folder of a benchmark, whose name the release says."""
-    made.add_argument(
-        "--benchmark", metavar="DIR", help="the folder of a benchmark of one's own (default: the shipped one)"
-    )
+    made.add_argument("--benchmark", metavar="DIR", help="folder of your own benchmark (default: the shipped one)")
 
 
 def benchmark_of(name: Name, spec: str | None) -> Benchmark:

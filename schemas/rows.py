@@ -7,11 +7,12 @@ rows are the same bytes; a file appears under its name only when it is complete 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -41,16 +42,38 @@ def numbered_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
+def placed_jsonl(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, Row]]:
+    """As ``read_jsonl``, each object with the place of its line (bytes); of the lines from ``start`` to ``stop``.
+
+    Errors name lines by number only where reading begins with the first.
+    """
+    with _opened(path) as lines:
+        lines.seek(start)
+        place = start
+        for number, line in enumerate(lines, 1):
+            if stop is not None and place >= stop:
+                return
+            if line.strip():
+                yield place, _object(line, path, number)
+            place += len(line)
+
+
 def lines_jsonl(path: Path) -> Iterator[tuple[int, Row | RequestError]]:
     """As ``numbered_jsonl``, with an error in the place of a line that is no JSON object.
 
     Raises RequestError for a missing file, and for one that is of another form from its first line on.
     """
+    with _opened(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, _parsed(line, path, number)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
         with path.open("rb") if path != PIPED else open(0, "rb", closefd=False) as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, _parsed(line, path, number)
+            yield lines
     except FileNotFoundError:
         raise RequestError("missing file", path, fix="Check the path, or build the table first") from None
     except IsADirectoryError:

@@ -7,7 +7,7 @@ the same rows in either.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,21 +24,26 @@ _BATCH = 1024
 
 @dataclass(frozen=True)
 class Source:
-    """The tables of a benchmark that a folder has rows of, in the benchmark's order."""
+    """The tables of a benchmark that a folder has rows of, in the benchmark's order, and the files of each."""
 
     benchmark: Benchmark
     folder: Path
     readers: Mapping[str, Callable[[], Iterator[Row]]]
+    files: Mapping[str, Sequence[Path]]
 
     def rows(self, table: str) -> Iterator[Row]:
         """The rows of a table, read as they are walked. Raises RequestError where there is no such table."""
+        self.check(table)
+        return self.readers[table]()
+
+    def check(self, table: str) -> None:
+        """Raises RequestError where there is no such table."""
         if not self.readers:
             fix = "Build or import them first, or name another --workspace"
             raise RequestError(f"no rows of {self.benchmark.name}", self.folder, fix=fix)
         if table not in self.readers:
             fix = f"Build or import it first. There are: {', '.join(self.readers)}"
             raise RequestError(f"missing table {table}", self.folder, fix=fix)
-        return self.readers[table]()
 
     def if_any(self, table: str) -> list[Row]:
         """The rows of a table, none where there is no such table."""
@@ -65,8 +70,9 @@ def source(arguments: argparse.Namespace) -> Source:
 
 def of_workspace(space: Workspace) -> Source:
     """The tables a workspace has finished files of."""
-    readers = {name: partial(space.rows, name) for name in space.benchmark.tables if space.keys(name)}
-    return Source(space.benchmark, space.folder, readers)
+    files = {name: [space.path(name, key) for key in space.keys(name)] for name in space.benchmark.tables}
+    files = {name: paths for name, paths in files.items() if paths}
+    return Source(space.benchmark, space.folder, {name: partial(space.rows, name) for name in files}, files)
 
 
 def of_release(spec: str, chosen: Benchmark) -> Source:
@@ -75,11 +81,12 @@ def of_release(spec: str, chosen: Benchmark) -> Source:
     if not folder.is_dir():
         raise RequestError("missing folder", folder, fix="Name a release, as NAME@X.Y.Z or by its folder")
     files = {name: sorted((folder / name).glob("*.parquet")) for name in chosen.tables}
-    readers = {name: partial(_parquet_rows, paths) for name, paths in files.items() if paths}
+    files = {name: paths for name, paths in files.items() if paths}
+    readers = {name: partial(_parquet_rows, paths) for name, paths in files.items()}
     if not readers:
         wanted = ", ".join(chosen.tables)
         raise RequestError(f"no release of {chosen.name}", folder, expected=f"Parquet files in folders {wanted}")
-    return Source(chosen, folder, readers)
+    return Source(chosen, folder, readers, files)
 
 
 def _parquet_rows(paths: list[Path]) -> Iterator[Row]:

@@ -179,7 +179,7 @@ def test_rows_that_were_just_built_are_not_audited_again_when_they_are_frozen(tm
     (path,) = (workspace.folder / ".audits/memories").iterdir()
     assert len(AuditCache.of(workspace, "memories", ["CHAR_01"]).entries) == 12
     stored = gate.check(workspace, processes=1).checks["audits"]["memories"]
-    monkeypatch.setattr(table_audit, "_judge", lambda *given: pytest.fail("audited again") if given[4] else [])
+    monkeypatch.setattr(table_audit, "judge", lambda *given: pytest.fail("audited again") if given[4] else [])
     assert gate.check(workspace, processes=1).checks["audits"]["memories"] == stored
     monkeypatch.undo()
     path.unlink()

@@ -72,6 +72,7 @@ def test_a_name_that_is_a_word_counts_where_its_capital_is_its_own(text, codes):
         ("My brother held the ladder. My brother laughed.", [("invented", "My brother")]),
         ("I fed my little dog.", [("invented", "my little dog")]),
         ("My younger sister held the ladder.", []),
+        ("Our older brother held the ladder.", [("invented", "Our older brother")]),
         ("My brother-in-law held the ladder, and my son's friend, too.", []),
         ("It was not my dog. He asked if that was my wife.", []),
         ('"My husband is here," she said.', []),
@@ -87,19 +88,47 @@ def test_without_a_ledger_nothing_is_said():
     assert audit("memories", [row], SOUND, only=["continuity"]) == []
 
 
+FLAT = {"fact_id": "L1", "character_id": "C", "kind": "home", "role": "rented flat", "name": "Mill Street",
+        "from_age": 20, "to_age": 50, "ends_by": None, "detail": "is never warm", "linked_to": []}  # fmt: skip
+
+
+def invented(text, origin=None, **home):
+    """The findings of what a memory at 30 invents, whose ledger has a home and nothing else."""
+    row = {"id": "M", "character_id": "C", "age": 30, "ledger_refs": [], "content_full": text}
+    row |= {"provenance": {"origin": origin}} if origin else {}
+    return audit("memories", [row], {"ledgers": [FLAT | home]}, only=["continuity.invented"])
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("Our cat lay on the newspaper.", "cat"),
         ("I got into my car and drove off.", "car"),
         ("The lift stopped between two floors.", "lift"),
-        ("I sat on our stairs until it was dark.", "storeys"),
+        ("I sat on our stairs until it was dark.", "stairs"),
+        ("I slept in my attic.", "attic"),
         ("There was a fox in our garden.", "garden"),
     ],
 )
 def test_belongings_that_the_ledger_does_not_have_are_told(text, told):
-    row = {"id": "M", "character_id": "C", "age": 30, "ledger_refs": [], "content_full": text}
-    flat = {"fact_id": "L1", "character_id": "C", "kind": "home", "role": "rented flat", "name": "Mill Street",
-            "from_age": 20, "to_age": 50, "ends_by": None, "detail": "is never warm", "linked_to": []}  # fmt: skip
-    found = audit("memories", [row], {"ledgers": [flat]}, only=["continuity.invented"])
-    assert [told in finding.message for finding in found] == [True]
+    assert [told in finding.message for finding in invented(text)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        ("My attic room has a pear tree leaning on the wall.", {"role": "attic room"}),
+        ("I sat on our stairs until it was dark.", {"role": "terraced house"}),
+        ("I caught sight of my garden fork.", {}),
+        ("Amina never takes the lift, and I have never asked why.", {}),
+        ("The lift in the hospital stopped between two floors.", {}),
+        ("We used to have a fox in our garden.", {}),
+    ],
+)
+def test_what_the_ledger_has_or_belongs_to_somebody_else_is_not_invented(text, home):
+    assert invented(text, **home) == []
+
+
+@pytest.mark.parametrize(("origin", "severity"), [("built", "error"), ("imported", "warning"), (None, "warning")])
+def test_invention_is_an_error_of_a_builder_which_had_the_ledger(origin, severity):
+    assert [finding.severity for finding in invented("Our cat lay on the newspaper.", origin)] == [severity]

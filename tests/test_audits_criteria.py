@@ -50,7 +50,7 @@ def test_expressions_stand_one_a_line_and_parts_are_filled_in(tmp_path):
     ]
 
 
-def test_patterns_of_ones_own_run_beside_ours(tmp_path):
+def test_patterns_of_users_run_beside_ours(tmp_path):
     (tmp_path / "mine.own.toml").write_text(FILE, "utf-8")
     row = Subject("memories", "m1", {"content_full": "It rained. Weeks later it snowed. 'Years later,' she said."})
     own = user_criteria(tmp_path / "mine.own.toml")

@@ -62,11 +62,11 @@ def test_a_model_is_asked_whose_name_it_is(rehearse, audit):
     )
 
 
-def test_a_claim_whose_words_do_not_stand_in_the_text_is_dropped_and_counted(rehearse, audit):
+def test_a_claim_whose_words_are_not_in_the_text_is_dropped_and_counted(rehearse, audit):
     rehearse(compose=says(defects=[future("words that nobody wrote")]))
     code, told = audit()
     assert (code, told["findings"]) == (0, [])
-    assert "1 claims whose words do not stand in the text" in told["skipped"][-1]
+    assert "1 claims dropped: words not in the text" in told["skipped"][-1]
 
 
 def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_reason(rehearse, audit):

@@ -30,8 +30,8 @@ def said(*texts, speaker="user"):
 
 
 def findings_of(rows):
-    read = subjects("dialogues", checks.KEY, rows, 0)
-    return [*checks.audit(read, read, {"profiles": profiles()}, frozenset()), *checks.coverage(rows, {})]
+    read = subjects("dialogues", ("item",), rows, 0)
+    return [*checks.audit(read, read, {"profiles": profiles()}, frozenset()), *checks.coverage(read, {})]
 
 
 def found(rows):

@@ -96,7 +96,7 @@ def test_a_wrong_request_exits_2(words, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
-def test_rows_of_ones_own_are_measured_and_their_missing_text_is_told(tmp_path, capsys):
+def test_rows_of_users_are_measured_and_their_missing_text_is_reported(tmp_path, capsys):
     path = tmp_path / "mine.jsonl"
     path.write_text('{"id": "a", "content_full": "It rained."}\n{"content_full": ["It", 5]}\n{"text": "no"}\n', "utf-8")
     words = ["--benchmark", "heart", "--table", "memories", "--rows", str(path), "--field"]

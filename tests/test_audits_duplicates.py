@@ -251,7 +251,7 @@ def test_rows_without_text_are_not_compared():
     assert [f.row_id for f in findings(rows)] == ["MEM_01_0004"]
 
 
-def test_the_command_reads_a_file_of_ones_own_and_exits_1_when_it_finds(tmp_path, capsys):
+def test_the_command_reads_a_file_of_users_and_exits_1_when_it_finds(tmp_path, capsys):
     file = tmp_path / "mine.jsonl"
     write_jsonl(file, [memory(n, text) for n, text in enumerate(narratives(25, 10))])
     assert command.main(["--benchmark", "heart", "--rows", str(file), "--json"]) == 1

@@ -172,7 +172,7 @@ def written(path, *rows):
     return str(path)
 
 
-def test_rows_of_ones_own_are_measured_whatever_is_in_them(tmp_path, capsys):
+def test_rows_of_users_are_measured_whatever_is_in_them(tmp_path, capsys):
     odd = [{"stage": "adolescence"}, {"stage": 4, "emotion_signature": []}, {"emotion_signature": "high"}, {}]
     words = ["--benchmark", "heart", "--table", "memories", "--rows", written(tmp_path / "mine.jsonl", *odd), "--json"]
     assert evenness.main([*words, "--column", "stage"]) == 0
@@ -182,7 +182,7 @@ def test_rows_of_ones_own_are_measured_whatever_is_in_them(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["rows"][0]["entries"] == 0
 
 
-def test_users_of_ones_own_are_held_against_the_menu_of_a_workspace_that_is_named(tmp_path, capsys):
+def test_own_user_rows_are_compared_with_the_menu_of_a_workspace_that_is_named(tmp_path, capsys):
     path = written(tmp_path / "mine.jsonl", user(("Books", "Genre", ["Drama", "drama"])), {"affinities": 5})
     words = ["--benchmark", "personalens-published", "--table", "users", "--rows", path]
     assert evenness.main(words) == 0

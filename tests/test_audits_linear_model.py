@@ -10,7 +10,7 @@ from audits.text import linear_model
 from audits.text.linear_model import features, model
 from audits.text.passage import Passage, weigh
 from audits.text.tokens import Read
-from perf.quality.sentence_model import PLAN
+from perf.quality.labelled_cases import PLAN
 
 ADULT = "Her tidiness replaced the closeness we were owed."
 
@@ -22,7 +22,7 @@ def found(text, age=9):
 def test_a_sentence_in_which_no_pattern_finds_anything_is_a_warning_if_it_reads_so():
     (finding,) = found(ADULT)
     assert finding.severity == "warning"
-    assert "it reads so, by" in finding.message
+    assert "linear model; strongest words" in finding.message
 
 
 def test_what_others_say_is_not_weighed_like_what_the_narrator_says():

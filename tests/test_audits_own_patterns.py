@@ -35,13 +35,13 @@ def audited(tmp_path, patterns, *more, table="memories"):
     return main([*words, "--patterns", str(tmp_path / "mine.toml"), *more])
 
 
-def test_a_code_of_ones_own_is_found_beside_ours(tmp_path, capsys):
+def test_a_code_of_users_is_found_beside_ours(tmp_path, capsys):
     assert audited(tmp_path, PATTERNS, "--json") == 1
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["text"], finding["source"]) == ("mine.weather", "rain drummed", "us")
 
 
-def test_codes_of_ones_own_can_be_selected_like_ours(tmp_path, capsys):
+def test_codes_of_users_can_be_selected_like_ours(tmp_path, capsys):
     assert audited(tmp_path, PATTERNS, "--only", "mine", "--json") == 1
     assert audited(tmp_path, PATTERNS, "--only", "perspective", "--json") == 0
     assert capsys.readouterr().out.count("rain drummed") == 1

@@ -28,8 +28,8 @@ def changed(changes):
 
 
 def findings_of(rows, related=RELATED):
-    read = subjects("priors", checks.KEY, rows, 0)
-    return [*checks.audit(read, read, related, frozenset()), *checks.coverage(rows, related)]
+    read = subjects("priors", ("persona_id", "session"), rows, 0)
+    return [*checks.audit(read, read, related, frozenset()), *checks.coverage(read, related)]
 
 
 def found(rows):

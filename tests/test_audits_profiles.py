@@ -27,8 +27,8 @@ def changed(changes):
 
 
 def findings_of(rows):
-    read = subjects("profiles", checks.KEY, rows, 0)
-    return [*checks.audit(read, read, {}, frozenset()), *checks.coverage(rows, {})]
+    read = subjects("profiles", ("persona_id",), rows, 0)
+    return [*checks.audit(read, read, {}, frozenset()), *checks.coverage(read, {})]
 
 
 def found(*rows):

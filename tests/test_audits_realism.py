@@ -47,7 +47,7 @@ def test_a_casual_person_who_writes_like_a_letter_is_outside():
     assert not of(said("a", "hey there"), "casual")["lower_start"].outside
 
 
-def test_settings_of_ones_own_are_laid_over_and_mistakes_are_named(tmp_path):
+def test_settings_of_users_are_laid_over_and_mistakes_are_named(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text("[casual]\nlower_start = [0, 1]\n")
     assert read_settings(path)["casual"]["lower_start"] == [0, 1]

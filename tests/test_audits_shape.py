@@ -35,7 +35,7 @@ def test_what_looks_like_it_is_left_alone(table):
 
 
 @pytest.mark.parametrize("table", ["memories", "decisions"])
-def test_what_is_found_in_every_table_is_told_once(table):
+def test_what_is_found_in_every_table_is_reported_once(table):
     rows = [{**copy.deepcopy(SOUND[table]), FIELDS[table]: text} for text in EXAMPLES["hits"]]
     for row in rows:
         found = audit(table, [row], SOUND, only=["format.residue", *(["format.prompt"] if table == "memories" else [])])
@@ -60,7 +60,7 @@ def test_a_mark_of_a_nested_field_or_an_entry_of_a_list_is_shown():
     assert (found.field, found.text) == ("triggers.2", "<|end|>")
 
 
-def test_an_id_stands_in_the_fields_of_ids_and_nowhere_else():
+def test_an_id_is_in_the_fields_of_ids_and_nowhere_else():
     row = copy.deepcopy(SOUND["memories"])
     assert [each for each in audit("memories", [row], SOUND) if each.code == "format.residue"] == []
     assert residue("memories", row["id"])[0].text == row["id"]

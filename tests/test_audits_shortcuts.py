@@ -112,7 +112,7 @@ def test_the_published_options_alone_are_no_better_than_chance_but_whose_they_ar
     }
 
 
-def test_the_published_answer_stands_in_the_middle_of_what_was_chosen_for_being_like_it(report):
+def test_the_published_answer_is_in_the_middle_of_what_was_chosen_for_being_like_it(report):
     assert report.middle.hits == 231 and report.middle.low > 0.3
 
 

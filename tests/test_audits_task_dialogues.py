@@ -131,6 +131,12 @@ def test_a_user_that_ends_with_its_first_message_is_found():
     assert [finding.code for finding in found(rows)] == ["task_dialogue.ended_at_once"]
 
 
+@pytest.mark.parametrize("said", [[("user", "")], [("user", "Set an alarm."), ("assistant", ""), ("user", "")]])
+def test_a_dialogue_that_broke_off_was_ended_by_nobody(said):
+    rows = [{**row, "ended": "failed"} for row in rows_of("user0", "SD-Alarm-task-1", said)]
+    assert {finding.code for finding in found(rows)} == {"task_dialogue.empty"}
+
+
 def test_parquet_rows_are_audited_by_the_command_beside_a_release(tmp_path, capsys):
     rows = all_rows("inventive", "steady", every=800)
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "turns.parquet")

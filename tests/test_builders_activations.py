@@ -301,7 +301,7 @@ def test_the_command_does_nothing_twice_and_builds_one_character_when_its_memori
     ("words", "said"),
     [(["--char", "CHAR_77"], "unknown character 'CHAR_77'"), (["--workers", "0"], "not a whole number")],
 )
-def test_a_wrong_argument_is_told_in_one_line(space, capsys, words, said):
+def test_a_wrong_argument_is_reported_in_one_line(space, capsys, words, said):
     code = activations.main(["--workspace", str(space.folder.parent), *words])
     err = capsys.readouterr().err
     assert code == 2 and said in err and err.count("\n") == 1

@@ -74,7 +74,7 @@ def test_blueprints_come_in_the_order_of_stage_and_number(mine):
         ("blueprint = [1]", "no blueprints"),
     ],
 )
-def test_a_blueprint_that_cannot_be_is_told_in_one_line(mine, tmp_path, capsys, text, said):
+def test_a_blueprint_that_cannot_be_is_reported_in_one_line(mine, tmp_path, capsys, text, said):
     code = scenarios.main(["--workspace", str(tmp_path / "build"), "--blueprints", str(mine(text))])
     err = capsys.readouterr().err
     assert code == 2 and said in err and err.count("\n") == 1, err
@@ -82,6 +82,6 @@ def test_a_blueprint_that_cannot_be_is_told_in_one_line(mine, tmp_path, capsys, 
     assert not (tmp_path / "build/heart/scenarios").exists()
 
 
-def test_a_missing_file_is_told_in_one_line(tmp_path, capsys):
+def test_a_missing_file_is_reported_in_one_line(tmp_path, capsys):
     code = scenarios.main(["--workspace", str(tmp_path), "--blueprints", str(tmp_path / "none.toml")])
     assert code == 2 and "missing file" in capsys.readouterr().err

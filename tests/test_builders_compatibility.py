@@ -102,7 +102,7 @@ def test_a_block_list_adds_its_pairs_with_their_reasons(built, tmp_path, capsys)
         ("character_id,scenario_id,reason\nCHAR_06,SCN_SETTLING_DOWN_8,né\n".encode("latin-1"), "another encoding"),
     ],
 )
-def test_a_broken_block_list_is_told_in_one_line(built, tmp_path, capsys, text, said):
+def test_a_broken_block_list_is_reported_in_one_line(built, tmp_path, capsys, text, said):
     block = tmp_path / "block.csv"
     block.write_bytes(text if isinstance(text, bytes) else text.encode())
     code = compatibility.main(["--workspace", str(tmp_path), "--block", str(block)])
@@ -110,6 +110,6 @@ def test_a_broken_block_list_is_told_in_one_line(built, tmp_path, capsys, text, 
     assert code == 2 and said in err and err.count("\n") == 1
 
 
-def test_a_missing_block_list_and_missing_tables_are_told_in_one_line(tmp_path, capsys):
+def test_a_missing_block_list_and_missing_tables_are_reported_in_one_line(tmp_path, capsys):
     assert compatibility.main(["--workspace", str(tmp_path)]) == 2
     assert "missing table" in capsys.readouterr().err

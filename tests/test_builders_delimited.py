@@ -103,7 +103,7 @@ def test_example_reads_as_it_looks():
         ("context: Kitchen, a wet Tuesday\n", "", "lacks context"),
         ("context: Kitchen, a wet Tuesday\n", "context:\n", "lacks context"),
         ("emotion_secondary: amusement\n", "", "lacks emotion_secondary"),
-        ("triggers: lid", "tiggers: lid", "a line that is no field: 'tiggers"),
+        ("triggers: lid", "tiggers: lid", "a line that is not a field: 'tiggers"),
         ("triggers: lid", "context: lid", "has context twice"),
         ("--content_full--\nThe", "The", "no --content_full-- line"),
         ("The lid rattles.", "--content_full--\nThe lid rattles.", "--content_full-- twice"),

@@ -256,3 +256,12 @@ def test_a_damaged_gzip_is_refused(tmp_path):
     packed[-8] ^= 0xFF  # the checksum
     (tmp_path / "a.tar.gz").write_bytes(packed)
     assert "unreadable archive" in refusal(tmp_path / "a.tar.gz")
+
+
+@pytest.mark.parametrize("packed", [folder_of, tar_of, zip_of], ids=["folder", "tar", "zip"])
+def test_files_below_the_root_that_are_not_of_the_layout_are_named(tmp_path, packed):
+    others = {"sub/data/x/notes.txt": b"?", "sub/data/用户_1/two.json": b"[4]"}
+    files = {**{f"sub/{name}": content for name, content in FILES.items()}, **others, "above.md": b"!"}
+    found = archives.read(packed(tmp_path / "given", files), LAYOUT, SMALL)
+    assert found.files == FILES
+    assert found.not_read == ("data/x/notes.txt", "data/用户_1/two.json")

@@ -44,7 +44,7 @@ def test_a_faultless_dataset_is_imported_with_exit_code_0(tmp_path, capsys, data
     assert run(tmp_path, published, "--json", dataset=dataset) == 0
     out, err = capsys.readouterr()
     document = orjson.loads(out)
-    assert document.keys() == {"benchmark", "tables", "findings", "workspace"}
+    assert document.keys() == {"benchmark", "tables", "findings", "not_read", "workspace"}
     assert (document["benchmark"], document["findings"]) == (f"{dataset}-published", {})
     assert document["workspace"] == str(tmp_path / "build")
     workspace = Workspace(tmp_path / "build", f"{dataset}-published")

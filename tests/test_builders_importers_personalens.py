@@ -189,7 +189,7 @@ def test_a_situation_value_is_on_its_menu_or_spelled_otherwise_or_off(variable, 
     assert on_menu(variable, value) == expected
 
 
-def test_a_mended_situation_value_keeps_what_was_published_beside_it():
+def test_a_corrected_situation_value_keeps_what_was_published_beside_it():
     documents = samples.personalens()
     situation("Device", "[laptop]")(documents)
     row = stage(documents).rows["situations"][HELD]

@@ -104,6 +104,12 @@ def other_profile(given):
     given[name]["profile"]["occupation"] = "pilot"
 
 
+def other_gender(given):
+    for name in given:
+        if name.startswith("data/R001/"):
+            given[name]["profile"]["gender"] = "女"
+
+
 def one_family(given):
     for name in [name for name in given if name.startswith("data/R002/") and FOLDERS["gift"] not in name]:
         del given[name]
@@ -113,6 +119,7 @@ PLANTED = {
     "no_conversation": dropped("history"),
     "profile_absent": dropped("profile"),
     "profile_differs": other_profile,
+    "gender_other": other_gender,
     "turn_unrated": lambda given: given[FIRST]["history"][1].pop("satisfaction") and None,
     "reason_normalised": marked(2, "价格太高"),
     "one_task_family": one_family,

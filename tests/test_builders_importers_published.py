@@ -283,7 +283,7 @@ def test_every_published_value_of_personalens_comes_back(personalens_stage, pers
     assert again == {}
 
 
-def test_no_value_of_personalens_stands_in_the_project():
+def test_no_value_of_personalens_is_in_the_project():
     for name in ("personalens_domains", "personalens_aliases"):
         for term in vocabulary(name):
             assert not {"possible_values", "values", "description"} & term.keys()

@@ -131,7 +131,7 @@ def test_every_source_stands_wrong_three_times_for_each_time_it_is_right():
     assert max(used.values()) - min(used.values()) <= 0.08 * max(used.values())
 
 
-def test_the_opposite_pole_stands_beside_the_answer_as_often_as_chance_would_have_it():
+def test_the_opposite_pole_is_beside_the_answer_as_often_as_chance_would_have_it():
     questions, keys, _ = assembled()
     opposite = opposites(load_characters())
     polar = [(q, k) for q, k in zip(questions, keys, strict=True) if q["character_id"] in opposite]
@@ -222,7 +222,7 @@ def test_an_edited_decision_changes_no_other_scenario():
     assert changed == {first.scenario_id}
 
 
-def test_decisions_that_are_nearly_the_same_never_stand_in_one_question():
+def test_nearly_equal_decisions_are_never_options_of_one_question():
     whole = pool(7)
     near = "I choose to wait at the door until the rain is over. I hold it open for whoever comes"
     texts = {**whole.texts, "CHAR_02": f"{near}.", "CHAR_05": f"{near}!", "CHAR_06": f"{near} in."}

@@ -232,6 +232,7 @@ def test_dry_run_counts_and_prices_and_writes_nothing(tmp_path, run):
     code, document, _ = run(tmp_path, "--dry-run")
     assert code == 0
     assert (document["memories"], document["windows"]) == (11_000, 88)
+    assert sum(cell["memories"] for cell in document["plan"]) == 11_000
     assert document["requests"] == 11 * sum(-(-count // 3) for count in (162, 162, 116, 135, 125, 164, 75, 61))
     (role,) = document["roles"]
     assert role["role"] == "memory" and role["requests"] == document["requests"]
@@ -241,8 +242,22 @@ def test_dry_run_counts_and_prices_and_writes_nothing(tmp_path, run):
 
 def test_dry_run_counts_only_what_is_not_written_yet(built, run):
     arguments = ["--char", "CHAR_04", "--char", "CHAR_02", "--count", str(COUNT), "--dry-run"]
-    assert run(built, *arguments)[1]["memories"] == COUNT
+    planned = run(built, *arguments)[1]
+    assert planned["memories"] == COUNT
     assert run(built, *arguments, "--fresh")[1]["memories"] == 2 * COUNT
+    by_tier = Counter()
+    for cell in planned["plan"]:
+        by_tier[cell["tier"]] += cell["memories"]
+    assert by_tier == {"A": COUNT / 2, "B": COUNT * 0.7, "C": COUNT / 2, "D": COUNT * 0.3}
+
+
+def test_dry_run_shows_the_plan_by_stage_and_tier_after_a_build(built, capsys):
+    arguments = ["--workspace", str(built), "--char", "CHAR_04", "--count", str(COUNT), "--dry-run"]
+    assert memories.main(arguments) == 0
+    said = [line.split() for line in capsys.readouterr().err.splitlines()]
+    assert ["planned", "A", "B", "C", "D", "all"] in said
+    assert ["all", "10", "14", "10", "6", "40"] in said
+    assert any(line[:2] == ["School", "age"] for line in said)
 
 
 def test_dry_run_without_a_price_says_unknown(tmp_path, capsys):

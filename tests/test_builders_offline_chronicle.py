@@ -40,7 +40,7 @@ def told(life):
     return [[row["content_full"][start:end] for start, end in sentences(row["content_full"])] for row in life]
 
 
-def test_hardly_a_sentence_stands_in_more_than_half_a_percent_of_the_memories(told):
+def test_hardly_a_sentence_is_in_more_than_half_a_percent_of_the_memories(told):
     counts = Counter(sentence for said in told for sentence in set(said))
     too_often = sum(count - TOTAL // 200 for count in counts.values() if count > TOTAL // 200)
     assert too_often < 0.02 * counts.total()
@@ -65,12 +65,12 @@ def test_no_trace_of_composing_is_left(life):
     assert [hit for row in life for hit in residue(row["content_full"])] == []
 
 
-def test_memory_asked_for_first_is_the_one_told_in_order(life):
+def test_memories_asked_for_first_are_the_first_in_order(life):
     late = PLANS[200]
     assert writer().compose(late)["content_full"] == life[200]["content_full"]
 
 
-def test_plan_of_no_life_is_told_by_itself():
+def test_plan_of_no_life_is_reported_by_itself():
     alone = Writer(CHARACTER, LEDGER, HEART)
     row = alone.compose(PLANS[30])
     assert SHORTEST <= len(row["content_full"]) <= LONGEST

@@ -122,6 +122,24 @@ def test_need_that_no_ledger_can_have_is_named_when_the_bank_is_loaded(tmp_path)
         read_scenes(path)
 
 
+def test_line_that_tells_of_what_no_need_asks_for_is_named_when_the_bank_is_loaded(tmp_path):
+    path = tmp_path / "adult_health.toml"
+    path.write_text(SCENE.replace("detail = [", 'detail = [\n  "Our dog slept on the stairs.",', 1), "utf-8")
+    line = next(n for n, row in enumerate(path.read_text("utf-8").splitlines(), 1) if "Our dog" in row)
+    with pytest.raises(RequestError, match=rf"adult_health.toml:{line}: .*'Our dog' is not in every ledger"):
+        read_scenes(path)
+    path.write_text(path.read_text("utf-8").replace('tiers = "ABC"', 'tiers = "ABC"\nneeds = ["dog"]', 1), "utf-8")
+    assert read_scenes(path)[0].needs == ("dog",)
+
+
+@pytest.mark.parametrize(
+    ("text", "needs", "faults"),
+    [("Our lift was stuck.", (), 1), ("Our lift was stuck.", ("lift",), 0), ("My sister waited.", ("pet",), 1)],
+)
+def test_line_of_any_bank_that_tells_of_what_not_everybody_has_is_a_fault(text, needs, faults):
+    assert len(proof([Line("here", text, "adult", needs=needs)]).problems) == faults
+
+
 def test_fault_in_one_wording_of_many_is_found():
     line = Line("here", "I went home, [slowly|in a hurry|and years later I knew why].", "adult")
     assert len(wordings_of(line)) == 3

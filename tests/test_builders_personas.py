@@ -2,16 +2,19 @@
 
 import re
 import tomllib
+from pathlib import Path
 
 import orjson
 import pytest
 
 from builders import personas
+from builders.pattern_signs import contradictions
 from builders.personas import load_characters
 from schemas.benchmarks import benchmark
 from schemas.tables import term_ids, vocabulary
 from validators.records import failures
 
+ROOT = Path(__file__).resolve().parents[1]
 TABLE_4 = {
     "CHAR_01": ("N-High", 0.85, 0.50, 0.30, 0.55, 0.95, "Freelance content creator"),
     "CHAR_02": ("N-Low", 0.50, 0.55, 0.50, 0.60, 0.10, "Community GP"),
@@ -194,6 +197,52 @@ def test_spec_that_breaks_a_rule_names_field_and_limit(run, tmp_path, before, af
 def test_spec_that_is_no_character_is_refused_in_one_line(run, spec):
     code, _, said = run(spec=spec)
     assert code == 2 and said.startswith("error: ") and "\n" not in said
+
+
+def test_spec_in_the_docs_is_a_character_of_its_own(run, tmp_path):
+    page = (ROOT / "docs/own-characters.md").read_text("utf-8")
+    code, document, _ = run(spec=re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
+    assert code == 0 and document["characters"][-1]["occupation"] == "Lighthouse keeper"
+
+
+def test_what_becomes_of_own_patterns_is_said_when_a_character_is_added(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_text(SPEC, "utf-8")
+    assert personas.main(["--workspace", str(tmp_path), "--spec", str(tmp_path / "mine.toml")]) == 0
+    said = "CHAR_12: --backend messages writes by its core_patterns; the built-in writer does not"
+    assert any(line.startswith(said) and "O-High" in line for line in capsys.readouterr().err.splitlines())
+
+
+def test_pattern_that_contradicts_a_trait_is_named_with_file_and_line(run, tmp_path):
+    spec = SPEC.replace("Changes the order of the rooms", "Refuses whatever is new and sticks to tradition")
+    line = next(number for number, text in enumerate(spec.splitlines(), 1) if "sticks to tradition" in text)
+    code, _, said = run(spec=spec)
+    assert code == 2 and "\n" not in said
+    assert f"mine.toml:{line}, row CHAR_12, field core_patterns" in said and "the other pole of O = 0.97" in said
+    assert not (tmp_path / "build/heart/characters").exists()
+
+
+def test_patterns_of_the_opposite_pole_contradict_a_trait_and_ones_own_do_not():
+    by = {row["archetype"]: row for row in load_characters()}
+    for archetype, row in by.items():
+        assert list(contradictions(row["big_five"], row["core_patterns"])) == []
+        opposite = archetype.replace("High", "low").replace("Low", "High").replace("low", "Low")
+        if opposite != archetype:
+            found = {pattern for pattern, _ in contradictions(row["big_five"], by[opposite]["core_patterns"])}
+            assert len(found) >= 6
+
+
+@pytest.mark.parametrize(
+    ("pattern", "trait", "contradicts"),
+    [
+        ("Never worries about the morning", {"N": 0.95}, True),
+        ("Never worries about the morning", {"N": 0.05}, False),
+        ("Cannot keep calm when a letter comes", {"N": 0.95}, False),
+        ("Stays calm while others shout", {"N": 0.6}, False),
+        ("Walks to the harbour and back", {"N": 0.95}, False),
+    ],
+)
+def test_signs_count_for_traits_near_an_end_and_turn_round_after_a_denial(pattern, trait, contradicts):
+    assert [found for found, _ in contradictions(trait, [pattern])] == [pattern] * contradicts
 
 
 def test_spec_that_is_missing_is_refused(run):

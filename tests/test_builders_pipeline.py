@@ -121,7 +121,7 @@ def test_a_file_of_the_folder_is_a_step_and_so_is_each_function_of_it(tmp_path):
         ("builders.pipeline.run", "", r"a function build\(run\)"),
     ],
 )
-def test_a_step_that_cannot_be_loaded_is_told_in_one_line(tmp_path, name, text, said):
+def test_a_step_that_cannot_be_loaded_is_reported_in_one_line(tmp_path, name, text, said):
     (tmp_path / "mine.py").write_text(text, "utf-8")
     with pytest.raises(RequestError, match=said) as raised:
         steps.load_step(name, tmp_path / "benchmark.toml")
@@ -132,7 +132,7 @@ def test_a_step_that_cannot_be_loaded_is_told_in_one_line(tmp_path, name, text, 
     ("build", "said"),
     [(lambda run: {}["x"], "KeyError: 'x' .*, line [0-9]+"), (lambda run: None, "returned.*Done, not NoneType")],
 )
-def test_what_goes_wrong_in_a_step_of_ones_own_is_told_in_one_line(tmp_path, build, said):
+def test_what_goes_wrong_in_a_step_of_users_is_reported_in_one_line(tmp_path, build, said):
     with pytest.raises(RequestError, match=said) as raised:
         _run_step(steps.Step("mine.py", build), run_in(Workspace(tmp_path, "heart")))
     assert "\n" not in str(raised.value)
@@ -203,7 +203,7 @@ def meals(run: Run) -> Done:
 """
 
 
-def test_a_benchmark_of_ones_own_is_built_from_its_folder(tmp_path, capsys):
+def test_a_benchmark_of_users_is_built_from_its_folder(tmp_path, capsys):
     steps_of_the_folder = '\n[build]\nsteps = ["mine.py:pets", "mine.py:meals"]\n'
     home = write_benchmark(tmp_path / "pets", benchmark=BENCHMARK + steps_of_the_folder)
     (home / "mine.py").write_text(STEPS, "utf-8")

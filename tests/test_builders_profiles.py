@@ -109,7 +109,7 @@ def test_a_model_is_asked_for_interests_of_social_profiles_only():
     assert asked == ["interests", "tiers", "tiers"]
 
 
-def test_what_was_drawn_stands_whatever_a_model_answers():
+def test_what_was_drawn_does_not_depend_on_what_a_model_answers():
     drawn = draw_profiles(BENCHMARK, 2, 7)[1]
 
     def answer(request):

@@ -39,7 +39,7 @@ def test_the_same_commands_write_the_same_bytes(tmp_path):
     assert files(tmp_path / "one") == files(tmp_path / "two")
 
 
-def test_a_second_build_does_nothing_and_another_number_builds_anew(tmp_path, capsys):
+def test_a_second_build_does_nothing_and_another_number_rebuilds(tmp_path, capsys):
     build(tmp_path)
     words = ["--benchmark", "likebench", "--workspace", str(tmp_path), "--json"]
     assert profiles_step.main([*words, "--profiles", "4"]) == 0

@@ -73,7 +73,7 @@ def test_the_words_of_the_recipe_make_the_same_rows(root, tmp_path):
     assert tables(Workspace(tmp_path, "heart")) == tables(Workspace(root, "heart"))
 
 
-def test_a_changed_decision_is_kept_and_only_the_questions_are_built_anew(space, capsys):
+def test_a_changed_decision_is_kept_and_only_the_questions_are_rebuilt(space, capsys):
     rows = list(space.rows("decisions", "CHAR_02"))
     rows[0]["final_decision"] = "I choose to wait a day. I sit down, and look at it again tomorrow."
     space.write("decisions", rows, "CHAR_02")
@@ -89,7 +89,7 @@ def test_a_changed_decision_is_kept_and_only_the_questions_are_built_anew(space,
     assert rows[0]["final_decision"] in {o["content"] for q in space.rows("mcqs") for o in q["options"]}
 
 
-def test_fresh_builds_anew_what_a_person_changed(space, capsys):
+def test_fresh_rebuilds_what_a_person_changed(space, capsys):
     before = tables(space)
     rows = list(space.rows("decisions", "CHAR_02"))
     rows[0]["final_decision"] = "I wait. I see."
@@ -171,7 +171,7 @@ def answer(path, said):
         ([], "required"),
     ],
 )
-def test_a_wrong_argument_is_told_in_one_line(space, capsys, words, said):
+def test_a_wrong_argument_is_reported_in_one_line(space, capsys, words, said):
     place = ["--workspace", str(space.folder.parent), "--quiet"] if words else []
     code = main([*words, *place])
     err = capsys.readouterr().err

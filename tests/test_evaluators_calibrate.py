@@ -60,7 +60,8 @@ def test_the_judge_that_says_what_raters_would_say_is_first_and_baselines_are_ra
         )
     }  # fmt: skip
     assert {ranking[0]["name"], ranking[1]["name"]} == {"offline:exact, zero_shot", "offline:exact, memory_v2"}
-    assert [row["mae"] for row in ranking] == sorted(row["mae"] for row in ranking)
+    places = [(row["rank"], row["mae"]) for row in ranking]
+    assert places == sorted(places)
     assert all(row["low"] <= row["mae"] <= row["high"] for row in ranking)
 
 

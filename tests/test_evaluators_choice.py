@@ -323,7 +323,7 @@ def test_memories_of_the_future_change_nothing_that_is_retrieved(tmp_path):
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_a_wrong_request_is_told_in_one_line(tmp_path, capsys, words, said):
+def test_a_wrong_request_is_reported_in_one_line(tmp_path, capsys, words, said):
     assert evaluate(tmp_path, "choice", *words) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1 and said in error

@@ -146,7 +146,7 @@ def test_a_dialogue_whose_user_says_nothing_stops_there_and_is_named(root, rehea
     name = f"{MODEL}.user-{OTHER}.limit1"
     turns = said_rows(root, name, "turns")
     (gone,) = turns.filter(pl.col("text").is_null()).rows(named=True)
-    assert (gone["speaker"], gone["session"], gone["turn"], gone["state"]) == ("user", "001", "003", "refused")
+    assert (gone["speaker"], gone["session"], gone["turn"], gone["state"]) == ("user", "001", "003", "unreadable")
     assert said_rows(root, name, "dialogues")["ended"].to_list() == ["failed"]
     assert len(turns) == 5
 

@@ -87,6 +87,10 @@ def test_a_small_benchmark_is_built_frozen_and_measured(tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["raters"] == 8
     assert {row["judge"] for row in document["curves"]} == {judge.name for judge in JUDGES}
+    assert main(["persturn@0.1.0", *frozen, "--seeds", "2", "--json"]) == 0
+    over = json.loads(capsys.readouterr().out)
+    assert len(over["undone"]) == 2 and set(over["least"]) == set(METHODS)
+    assert all(over["least"][method] == min(one[method] for one in over["undone"]) for method in METHODS)
 
 
 def test_a_release_that_is_not_there_is_refused(tmp_path, capsys):

@@ -183,7 +183,7 @@ def head_of(page):
     return page.read_text("utf-8").split("<header>")[1].split("<nav")[0]
 
 
-def test_runs_of_baselines_are_not_told_as_if_a_model_had_been_asked(reported):
+def test_runs_of_baselines_are_not_reported_as_if_a_model_had_been_asked(reported):
     page, results = reported
     head = head_of(page)
     floors = results[0]["figures"]["baselines"]

@@ -72,7 +72,7 @@ def test_an_endpoint_is_asked_once_for_each_text(tmp_path, bench, monkeypatch):
     assert b"key-of-the-tests" not in (tmp_path / "cache.sqlite").read_bytes()
 
 
-def test_a_busy_endpoint_is_asked_again_and_what_came_is_kept(tmp_path, monkeypatch):
+def test_a_busy_endpoint_is_asked_again_and_what_came_is_stored(tmp_path, monkeypatch):
     texts = [f"text {number}" for number in range(100)]
 
     def answers(count, given):
@@ -101,7 +101,7 @@ def test_an_endpoint_that_refuses_or_answers_nonsense_is_an_error(tmp_path, monk
             embedder("openai:m", tmp_path / "cache.sqlite").vectors(["one", "two"])
 
 
-def test_a_missing_package_or_address_is_told(tmp_path, monkeypatch):
+def test_a_missing_package_or_address_is_reported(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(RequestError, match="OPENAI_BASE_URL"):
         embedder("openai:m", tmp_path / "c.sqlite")

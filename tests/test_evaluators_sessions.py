@@ -299,7 +299,7 @@ def test_the_forecast_of_a_run_is_within_a_tenth_of_what_the_journal_says_once_a
 
 
 @pytest.mark.parametrize("held", [0, 7])
-def test_people_whose_assistant_declines_are_counted_kept_and_in_no_curve(root, rehearse, held):
+def test_people_whose_assistant_says_nothing_are_counted_kept_and_in_no_curve(root, rehearse, held):
     def answer(body):
         text = json.dumps(body)
         if "talks with the same person" not in text or "The conversations are over" in text:
@@ -311,11 +311,11 @@ def test_people_whose_assistant_declines_are_counted_kept_and_in_no_curve(root, 
     assert evaluators(root, "run", "--model", MODEL, "--limit", "2", "--quiet") == 1
     said = folder(root) / f"said.{MODEL}.limit2.json"
     turns = said_rows(root, f"{MODEL}.limit2", "turns")
-    assert turns.filter(pl.col("state") == "refused")["speaker"].to_list() == ["assistant"] * 2
+    assert turns.filter(pl.col("state") == "unreadable")["speaker"].to_list() == ["assistant"] * 2
     out = root / "scores.json"
     rubric = "evaluators/rubrics/likebench/likability.toml"
     assert evaluators(root, "judge", said, "--judge", "offline:constant", "--rubric", rubric, "--out", out) == 1
     (found,) = read_result(out)["figures"]["series"]
     assert found["people"] == 0 and found["mean"] is None and len(found["left_out"]) == 2
     assert evaluators(root, "report", out, "--out", root / "page.html", "--quiet") == 0
-    assert read_result(out)["figures"]["judged"][0]["states"]["refused"] == 2
+    assert read_result(out)["figures"]["judged"][0]["states"]["unscored"] == 2

@@ -72,9 +72,9 @@ def test_simulated_users_have_no_finding_in_500_sessions():
         for speaker, text in (("user", each.user), ("assistant", each.assistant))
     ]
     related = {"profiles": profiles()}
-    read = subjects("dialogues", dialogues.KEY, rows, 0)
+    read = subjects("dialogues", ("item",), rows, 0)
     assert dialogues.audit(read, read, related, frozenset()) == []
-    assert dialogues.coverage(rows, related) == []
+    assert dialogues.coverage(read, related) == []
 
 
 def test_users_stay_within_fifty_words():
@@ -186,7 +186,7 @@ def test_a_counterfactual_user_differs_in_one_thing_and_is_still_a_sound_profile
             ["facets"],
             [],
         )
-        read = subjects("profiles", checks.KEY, [changed], 0)
+        read = subjects("profiles", ("persona_id",), [changed], 0)
         assert checks.audit(read, read, {}, frozenset()) == []
 
 

@@ -70,7 +70,7 @@ def test_the_assistant_sees_what_its_context_names_and_the_same_instruction(cont
         assert hidden not in told
 
 
-def test_vanilla_is_neither_told_of_the_person_nor_asked_to_suit_them():
+def test_vanilla_is_neither_shown_the_person_nor_asked_to_suit_them():
     plain = system_of(talk(casting(vanilla=True), **ONCE)[0], "assistant")
     asked = system_of(talk(casting(), **ONCE)[0], "assistant")
     assert asked.startswith(plain) and len(asked) > len(plain)
@@ -168,7 +168,7 @@ def test_what_does_not_exist_is_named_with_what_does(tmp_path, capsys, words, me
     assert message in capsys.readouterr().err
 
 
-def test_a_model_is_told_its_price_before_anything_is_asked(tmp_path, capsys):
+def test_the_price_of_a_model_is_shown_before_anything_is_asked(tmp_path, capsys):
     words = ("--model", "claude-sonnet-4-6", "--user", "claude-haiku-4-5", "--limit", "2", "--dry-run", "--json")
     assert evaluate(tmp_path, *words) == 0
     document = json.loads(capsys.readouterr().out)

@@ -86,7 +86,7 @@ def test_a_role_is_played_by_the_built_in_writer_when_its_model_is_offline(tmp_p
     assert {model.name for model in parsed("--model", "offline").roles.values()} == {"offline"}
 
 
-def test_where_a_model_is_asked_stands_in_its_entry(tmp_path):
+def test_where_a_model_is_asked_is_in_its_entry(tmp_path):
     path = tmp_path / "roles.toml"
     path.write_text(
         '[models.here]\nserved_as = "Qwen/Qwen3-32B"\nserver = "http://localhost:8000"\nwire = "chat"\n'
@@ -103,7 +103,7 @@ def test_the_timeout_is_ten_minutes_of_silence_unless_said():
     assert parsed("--timeout", "30").timeout == 30
 
 
-def test_a_file_of_ones_own_lies_over_the_shipped_one(tmp_path):
+def test_a_file_of_users_lies_over_the_shipped_one(tmp_path):
     path = tmp_path / "roles.toml"
     path.write_text('[presets.heart]\nmemory = "qwen3"\n[models.qwen3]\nschema = false\nmax_output = 8000\n')
     roles = parsed("--roles", str(path)).roles
@@ -148,7 +148,7 @@ def test_a_malformed_roles_file_is_refused_by_place(tmp_path, text, complaint):
         ("--backend", "onlne"),
     ],
 )
-def test_a_malformed_argument_is_told_in_one_line(words, capsys):
+def test_a_malformed_argument_is_reported_in_one_line(words, capsys):
     with pytest.raises(SystemExit) as stopped:
         parsed(*words)
     assert stopped.value.code == 2

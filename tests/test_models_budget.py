@@ -16,7 +16,7 @@ from virtual_clock import VirtualClock, VirtualLoop
 
 from models import journal
 from models.asking import Asking
-from models.budget import Budget
+from models.budget import Budget, Shares
 from models.journal.accounts import spent
 from models.journal.files import connected
 from models.pacing import StoppedError
@@ -27,7 +27,7 @@ from models.roles import model_named
 from models.settings import BackendSettings
 from models.wire.client import Received
 from models.wire.problems import UnansweredError
-from schemas.errors import MachineError
+from schemas.errors import MachineError, RequestError
 
 PRICES = read_prices()
 MODEL = "claude-sonnet-4-6"
@@ -160,3 +160,43 @@ def empty_journal() -> bytes:
 
 def _folder() -> Path | None:
     return MEMORY if MEMORY.is_dir() else None
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["reserve", "release", "killed"])), max_size=40))
+def test_processes_that_share_a_sum_stay_within_it_together_whoever_is_killed(steps):
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        most, root = 10.0, Path(folder)
+        paths = [root / f"{number}.sqlite" for number in range(3)]
+
+        def begun(number, spent):
+            return Budget(PRICES, most, spent, paths[number], Shares(root / "budget.json", paths[number]))
+
+        budgets, held = [begun(number, 0.0) for number in range(3)], [0, 0, 0]
+        for number, what in steps:
+            budget = budgets[number]
+            if what == "reserve" and budget.fits(1.0):
+                budget.hold(1.0)
+                held[number] += 1
+            elif what == "release" and held[number]:
+                budget.release(1.0, 0.5)
+                held[number] -= 1
+            elif what == "killed":  # what was in flight counts as billed when the command is run again
+                budgets[number] = begun(number, budget.spent + held[number])
+                held[number] = 0
+            assert sum(each.spent for each in budgets) + sum(held) <= most
+        for number, budget in enumerate(budgets):
+            budget.release(held[number], 0.0) if held[number] else None
+            budget.close()
+        assert sum(orjson.loads((root / "budget.json").read_bytes()).values()) == sum(each.spent for each in budgets)
+
+
+def test_a_shared_budget_that_is_malformed_or_spent_by_others_is_one_line(tmp_path):
+    path, own = tmp_path / "budget.json", tmp_path / "own.sqlite"
+    path.write_text("[1, 2]")
+    with pytest.raises(RequestError, match="malformed shared budget"):
+        Budget(PRICES, 1.0, 0.0, own, Shares(path, own)).fits(0.1)
+    path.write_text('{"other": 0.95}')
+    budget = Budget(PRICES, 1.0, 0.0, own, Shares(path, own))
+    with pytest.raises(MachineError, match=r"budget of \$1\.00 reached .* \$0\.9500 taken by others"):
+        asyncio.run(budget.reserve(0.1))

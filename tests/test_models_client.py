@@ -147,7 +147,7 @@ COMPLETION = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop
         (Response(400, b'{"error": {"message": "response_format is not supported"}}'), "schemaless", "response_format"),
     ],
 )
-def test_what_is_no_chat_completion_is_told_as_what_it_is(response, kind, said):
+def test_what_is_no_chat_completion_is_reported_as_what_it_is(response, kind, said):
     raised, call = answer_to(response, "chat")
     assert (raised.kind, call.path) == (kind, "/v1/chat/completions")
     assert said in raised.reason
@@ -279,7 +279,7 @@ def test_requests_are_posted_below_the_address(wire, address, url):
     assert wire_of(wire).url(address) == url
 
 
-def test_a_server_of_ones_own_gets_the_key_that_is_named_for_it_and_no_other(monkeypatch):
+def test_a_server_of_users_gets_the_key_that_is_named_for_it_and_no_other(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
     monkeypatch.setenv("MY_KEY", "mine")
     assert server_of(LOCAL).key is None
@@ -289,7 +289,7 @@ def test_a_server_of_ones_own_gets_the_key_that_is_named_for_it_and_no_other(mon
 
 
 @pytest.mark.parametrize("key", ["a\nb", "schlüssel"])
-def test_a_key_no_header_can_carry_is_refused_without_being_told(monkeypatch, key):
+def test_a_key_no_header_can_carry_is_refused_without_being_printed(monkeypatch, key):
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
     with pytest.raises(RequestError, match="malformed key") as raised:
         api_key("ANTHROPIC_API_KEY", "x")

@@ -101,7 +101,7 @@ def test_a_speaker_that_does_not_remember_sees_the_present_session_alone():
     assert requests[3].turns == (("user", "said d/2/01/user"),)
 
 
-def test_speakers_can_be_named_anew_for_each_session():
+def test_speakers_can_be_named_again_for_each_session():
     def cast(session, turns, notes):
         return replace(USER, fixed=(f"Session {session}, {len(turns)} turns so far.",)), SUBJECT
 

@@ -165,7 +165,7 @@ def damaged(path, how):
 
 
 @pytest.mark.parametrize("how", ["cut", "emptied", "page lost", "header lost", "tree lost"])
-def test_a_damaged_journal_is_told_in_one_line_and_nothing_is_asked_on_it(path, how, capsys):
+def test_a_damaged_journal_is_reported_in_one_line_and_nothing_is_asked_on_it(path, how, capsys):
     damaged(path, how)
     readable = len(recovery.readable(path).replies)
     with pytest.raises(MachineError, match=f"damaged journal .* {readable} replies can be read.*recover"):
@@ -221,7 +221,7 @@ def test_a_flipped_bit_never_makes_another_reply_nor_a_traceback(whole, place, b
             assert reply == answered(number, "words " * 200).message
 
 
-def test_when_the_disk_is_full_nothing_new_is_recorded_and_replies_under_way_are_kept(path):
+def test_when_the_disk_is_full_nothing_new_is_recorded_and_replies_under_way_are_stored(path):
     done = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.split() == ["refused", "kept"], done.stderr
     assert path.with_name(".journal.sqlite.reserve").stat().st_size >= 16 * 2**20

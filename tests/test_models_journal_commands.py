@@ -62,13 +62,13 @@ def test_pruning_everything_has_to_be_said(path, capsys):
     assert (code, "nothing chosen" in err) == (2, True)
 
 
-def test_a_missing_journal_is_told_in_one_line(tmp_path, capsys):
+def test_a_missing_journal_is_reported_in_one_line(tmp_path, capsys):
     code, out, err = _run(capsys, "cost", "--workspace", str(tmp_path))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "missing journal" in err
 
 
-def test_prices_of_ones_own_change_the_sum(path, capsys):
+def test_prices_of_users_change_the_sum(path, capsys):
     write(path, both(1))
     prices = path.parent / "prices.toml"
     prices.write_text("date = 2026-01-01\n[models.m]\ninput = 1e6\ncache_write = 0\ncache_read = 0\noutput = 0\n")
@@ -157,3 +157,65 @@ def test_without_a_benchmark_the_only_journal_of_the_workspace_is_read_and_of_se
     assert (code, str(path) in err, str(other) in err, err.count("\n")) == (2, True, True, 1)
     code, out, _ = _run(capsys, "list", "--workspace", str(root), "--benchmark", "fidelity", "--json")
     assert (code, orjson.loads(out)["journal"]) == (0, str(other))
+
+
+def test_journals_of_several_processes_become_one_without_loss_and_what_was_paid_twice_is_named(tmp_path, capsys):
+    one, two, three, new = (tmp_path / name / "journal.sqlite" for name in ("one", "two", "three", "new"))
+
+    async def doubt(journal):
+        await journal.ask([asked(4)])
+        await journal.unanswered(asked(4).key, "timeout", doubt=True, over=True)
+
+    write(one, both(1), both(2), lambda journal: journal.ask([asked(3)]), doubt)
+    write(two, both(2, text="no"), both(3), both(5), doubt)
+    write(three, both(5))
+    with opened(three, 1) as journal:
+        journal.change(("UPDATE replies SET received_at = '2026-11-01T00:00:00+00:00'", ()))
+    code, out, _ = _run(capsys, "merge", str(new), str(one), str(two), str(three), "--json")
+    merged = orjson.loads(out)
+    assert (code, merged["requests"], merged["answered"]) == (1, 5, 4)
+    assert [(each["id"], each["journal"], each["alike"]) for each in merged["conflicts"]] == [
+        ("a/2", str(two), False),
+        ("a/5", str(three), True),
+    ]
+    assert query(new, "SELECT id, sent, pending, doubts, billed FROM requests ORDER BY id") == [
+        ("a/1", 1, 0, 0, 0),
+        ("a/2", 2, 0, 0, 1),
+        ("a/3", 2, 0, 1, 0),  # the first process was killed while it asked
+        ("a/4", 2, 0, 2, 0),
+        ("a/5", 2, 0, 0, 1),
+    ]
+    assert query(new, "SELECT message FROM replies JOIN requests USING (key) WHERE id = 'a/2'") == [
+        (answered(2).message.decode(),)
+    ]
+    with opened(new, 1) as journal:
+        assert {number: journal.replay(asked(number).key) is not None for number in range(1, 6)} == {
+            1: True, 2: True, 3: True, 4: False, 5: True,
+        }  # fmt: skip
+
+
+def test_a_journal_beside_its_copy_adds_nothing_that_was_paid(path, tmp_path, capsys):
+    write(path, both(1), both(2))
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(path.read_bytes())
+    code, out, _ = _run(capsys, "merge", str(tmp_path / "new.sqlite"), str(path), str(copy), "--json")
+    assert (code, orjson.loads(out)["conflicts"]) == (0, [])
+    counts = "SELECT id, sent, doubts, billed FROM requests ORDER BY id"
+    assert query(tmp_path / "new.sqlite", counts) == query(path, counts)
+
+
+def test_what_cannot_be_merged_is_one_line_and_no_file(path, tmp_path, capsys):
+    write(path, both(1))
+    new, damaged = tmp_path / "new.sqlite", tmp_path / "damaged.sqlite"
+    damaged.write_bytes(b"no journal at all")
+    for words, code, said in (
+        ([str(new), str(path), str(path)], 2, "journal named twice"),
+        ([str(new), str(path), str(tmp_path / "none")], 2, "missing journal"),
+        ([str(new), str(path), str(damaged)], 2, "no journal"),
+        ([str(path), str(path)], 2, "existing file"),
+    ):
+        found, _, err = _run(capsys, "merge", *words)
+        assert (found, err.startswith(f"error: {said} in "), len(err.splitlines())) == (code, True, 1)
+    with opened(path, 1):
+        assert _run(capsys, "merge", str(new), str(path))[0] == 3  # a run is writing it
+    assert sorted(each.name for each in tmp_path.iterdir() if "new" in each.name) == []

@@ -267,7 +267,7 @@ def test_the_command_says_where_it_listens_answers_and_counts():
         server.communicate()
 
 
-def test_a_port_that_is_taken_is_told_in_one_line(rehearse, capsys, monkeypatch):
+def test_a_port_that_is_taken_is_reported_in_one_line(rehearse, capsys, monkeypatch):
     import os
 
     rehearse()

@@ -211,7 +211,7 @@ def test_a_budget_needs_prices(rehearse, settings, wire):
 VARIABLES = {"messages": "ANTHROPIC", "chat": "OPENAI"}
 
 
-def test_no_key_is_told_before_anything_is_opened(settings, wire, monkeypatch):
+def test_no_key_is_shown_before_anything_is_opened(settings, wire, monkeypatch):
     monkeypatch.delenv(f"{VARIABLES[wire]}_API_KEY", raising=False)
     with pytest.raises(RequestError, match=f"no key in {VARIABLES[wire]}_API_KEY"):
         list(run(single(1), settings))
@@ -321,7 +321,7 @@ def test_the_key_is_nowhere_in_the_journal(rehearse, settings):
         assert b"key-of-the-tests" not in path.read_bytes()
 
 
-def test_a_second_writer_is_told_who_holds_the_journal(rehearse, settings):
+def test_a_second_writer_learns_who_holds_the_journal(rehearse, settings):
     rehearse()
     results = run(stories(3), settings)
     next(results)

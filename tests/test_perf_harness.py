@@ -48,7 +48,7 @@ def test_cases_are_compared_with_the_base_and_their_figures_shown(tmp_path):
     assert cases["quick"]["peak_mib"] > 1
 
 
-def test_a_broken_promise_is_told_and_makes_the_exit_code_1(tmp_path):
+def test_a_broken_promise_is_reported_and_makes_the_exit_code_1(tmp_path):
     done = bench(tmp_path, "--only", "broken")
     assert done.returncode == 1
     assert "broken: broken: slow is" in done.stdout

@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,9 +36,19 @@ def test_no_file_names_a_machine_or_a_registry():
     assert hits == []
 
 
-def test_no_module_is_longer_than_400_lines():
-    long = {str(p.relative_to(ROOT)): t.count("\n") for p, t in texts() if p.suffix == ".py" and t.count("\n") > 400}
-    assert long == {}
+def python_files() -> list[tuple[Path, str]]:
+    """Path below the root and text of every Python file."""
+    return [(path.relative_to(ROOT), text) for path, text in texts() if path.suffix == ".py"]
+
+
+def test_no_module_is_longer_than_300_lines_and_no_test_than_400():
+    most = {path: 400 if path.parts[0] == "tests" else 300 for path, _ in python_files()}
+    assert {str(path): text.count("\n") for path, text in python_files() if text.count("\n") > most[path]} == {}
+
+
+def test_no_folder_but_that_of_the_tests_holds_more_than_20_modules():
+    folders = Counter(path.parent for path, _ in python_files() if path.parts[0] != "tests")
+    assert {str(folder): count for folder, count in folders.items() if count > 20} == {}
 
 
 def test_no_function_is_longer_than_60_lines_or_takes_more_than_8_parameters():

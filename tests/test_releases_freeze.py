@@ -78,7 +78,7 @@ def test_everything_is_read_only_and_nothing_else_is_left(tmp_path):
     assert [p.name for p in release.folder.parent.iterdir() if p.is_dir()] == ["0.1.0"]
 
 
-def test_rows_stand_in_order_of_key(tmp_path):
+def test_rows_are_in_order_of_key(tmp_path):
     release = release_of(tmp_path, "heart@0.1.0", small_tables())
     for table in release.tables:
         keys = [tuple(row.values()) for row in release.keys_of(table)]
@@ -205,7 +205,7 @@ def test_killed_at_any_instant_it_leaves_a_whole_release_or_none_and_the_next_ru
     assert broken >= 3
 
 
-def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path):
+def test_a_full_disk_is_reported_in_one_line_and_leaves_nothing(tmp_path):
     write_workspace(tmp_path / "build", {**small_tables(), "memories": many_memories(3000)})
 
     def no_room():
@@ -238,8 +238,8 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path):
         (("heart@1.0",), "error: bad version '1.0'"),
         (("hart@1.0.0",), "error: unknown benchmark 'hart'"),
         (("heart@0.1.0", "--allow", "length.short"), "error: --allow without its reason"),
-        (("heart@0.1.0", "--date", "tomorrow"), "error: argument --date: 'tomorrow' is no day: expected YYYY-MM-DD"),
-        (("heart@0.1.0", "--date", "2026-02-30"), "error: argument --date: '2026-02-30' is no day"),
+        (("heart@0.1.0", "--date", "tomorrow"), "error: argument --date: 'tomorrow' is not a date"),
+        (("heart@0.1.0", "--date", "2026-02-30"), "error: argument --date: '2026-02-30' is not a date"),
         (("heart@0.1.0",), "error: no working rows in"),
     ],
 )
@@ -250,7 +250,7 @@ def test_a_wrong_request_is_refused_in_one_line(tmp_path, words, line):
     assert not (tmp_path / "frozen").exists()
 
 
-def test_a_second_writer_is_told_that_the_folder_is_held(tmp_path):
+def test_a_second_writer_learns_that_the_folder_is_held(tmp_path):
     from releases.placing import writing
 
     workspace = write_workspace(tmp_path / "build", small_tables())

@@ -44,7 +44,7 @@ def test_open_errors_are_data_with_json(workspace, tmp_path, capsys):
     assert {finding["code"] for finding in document["findings"]} == {"table.row_count"}
 
 
-def test_what_is_let_pass_stands_with_its_reason_in_manifest_and_card(workspace, tmp_path, capsys):
+def test_what_is_allowed_stands_with_its_reason_in_manifest_and_card(workspace, tmp_path, capsys):
     assert freeze(tmp_path, "--json", *allowing(*SMALL)) == 0
     document = orjson.loads(capsys.readouterr().out)
     release = open_release("heart@0.1.0", tmp_path / "frozen")

@@ -45,4 +45,4 @@ def test_its_priors_have_no_finding(release):
     related = {"profiles": list(release.rows("profiles"))}
     read = subjects("priors", ("persona_id", "session"), rows, 0)
     assert prior_checks.audit(read, read, related, frozenset()) == []
-    assert prior_checks.coverage(rows, related) == []
+    assert prior_checks.coverage(read, related) == []

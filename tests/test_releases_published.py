@@ -66,7 +66,7 @@ def test_show_tells_where_it_comes_from(published):
     assert {group["origin"] for group in groups} == {"imported"}
 
 
-def test_the_demo_lets_pass_what_the_published_files_hold_and_of_what_is_built_only_near_duplicates_and_small_numbers():
+def test_the_demo_allows_what_the_published_files_hold_and_of_what_is_built_only_near_duplicates_and_small_numbers():
     calls = re.findall(r"releases freeze (\S+)@((?:.*\\\n)*.*)\n", (ROOT / "scripts/demo").read_text("utf-8"))
     passed = {name: tuple(re.findall(r"\b[a-z]+\.[a-z_]+\b", words.partition("--allow")[2])) for name, words in calls}
     few = ("table.row_count", "table.rows_per")  # 6 profiles of 3 sessions

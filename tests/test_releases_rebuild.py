@@ -36,7 +36,7 @@ def test_the_same_rows_in_another_order_of_files_are_the_same_content(release, t
     assert all(table.same for table in compare(release, workspace))
 
 
-def test_where_rows_part_is_told_by_table_row_and_field(release, tmp_path):
+def test_where_rows_part_is_reported_by_table_row_and_field(release, tmp_path):
     tables = small_tables()
     tables["memories"][1]["context"] = "Elsewhere"
     tables["memories"].append(many_memories(999)[-1])

@@ -188,7 +188,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_without_reading_it(folder):
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"{}", b'{"manifest_version": 3}', b"\xff", b"[" * 99999])
-def test_a_manifest_that_is_none_is_told(folder, data):
+def test_a_manifest_that_is_none_is_reported(folder, data):
     (folder / "manifest.json").write_bytes(data)
     checked = verify(folder)
     assert checked.manifest is None and len(checked.problems) >= 1

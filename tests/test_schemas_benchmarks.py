@@ -2,20 +2,43 @@
 
 import copy
 import os
+import random
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmark_samples import BENCHMARK, KINDS, MEALS, PETS, write_benchmark
 
+from schemas import benchmarks
 from schemas.benchmarks import benchmark, benchmark_names
 from schemas.errors import RequestError
 from schemas.tables import Link
 
 ROOT = Path(__file__).resolve().parents[1]
+
+PARTS: dict[str, Any] = {"pets": PETS, "meals": MEALS, "kinds": KINDS}
+
+MORE = """
+[tables.answers]
+record = "mcq_keys"
+key = ["question_id"]
+rows_per = { question_id = 1 }
+role = "keys"
+
+[build]
+steps = ["builders.memories"]
+
+[evaluation]
+preset = "heart"
+
+[review]
+table = "meals"
+"""
 
 
 def refusal(home: Path) -> str:
@@ -26,7 +49,7 @@ def refusal(home: Path) -> str:
     return str(caught.value)
 
 
-def test_a_folder_of_one_s_own_is_a_benchmark_with_its_records_and_vocabularies(tmp_path):
+def test_a_folder_of_users_is_a_benchmark_with_its_records_and_vocabularies(tmp_path):
     pets = benchmark(write_benchmark(tmp_path / "mine"))
     assert (pets.name, pets.paper, list(pets.tables)) == ("pets", None, ["pets", "meals"])
     assert pets.table("pets").schema["properties"]["kind"]["enum"] == ["cat", "dog"]
@@ -48,14 +71,14 @@ def test_a_table_may_have_the_record_of_another_name(tmp_path):
     assert table.schema["description"] == "One pet a row."
 
 
-def test_a_shipped_name_is_never_a_folder_of_one_s_own(tmp_path, monkeypatch):
+def test_a_shipped_name_is_never_a_folder_of_users(tmp_path, monkeypatch):
     write_benchmark(tmp_path / "heart")
     monkeypatch.chdir(tmp_path)
     assert benchmark("heart").home is None
     assert benchmark("./heart").name == "pets"
 
 
-def test_a_folder_of_one_s_own_cannot_take_a_shipped_name(tmp_path):
+def test_a_folder_of_users_cannot_take_a_shipped_name(tmp_path):
     line = refusal(write_benchmark(tmp_path, benchmark=BENCHMARK.replace('"pets"', '"heart"', 1)))
     assert "name 'heart' is taken" in line
 
@@ -109,6 +132,17 @@ WRONG_TOML = {
     "wrong value .* field build.steps: a list of different builder modules": (
         "[[links]]", '[build]\nsteps = ["builders.memories", "builders.memories"]\n[[links]]'),
     "unknown protocol 'chose' .* Did you mean: choice": ("[[links]]", '[evaluation]\nprotocols = ["chose"]\n[[links]]'),
+    "wrong value .* field links: a list of different": (
+        "[[links]]", '[[links]]\nfrom = "meals.pet_id"\nto = "pets.pet_id"\nboth_ways = true\n[[links]]'),
+    "no column question_id in table pets .* field questions.table: the columns that audits.shortcuts needs": (
+        "[tables.meals]",
+        'role = "questions"\n[questions]\ntable = "pets"\nkeys = "meals"\n[tables.meals]\nrole = "keys"'),
+    "no column persona_id in table profiles .* field evaluation.protocols: the columns that protocol sessions needs": (
+        "[[links]]",
+        '[evaluation]\nprotocols = ["sessions"]\n[tables.profiles]\nrecord = "pets"\nkey = ["pet_id"]\n'
+        '[tables.priors]\nkey = ["category"]\n[[links]]'),
+    "wrong value 1000000000000000000000 .* field tables.meals.rows": (
+        'file = "pet_id"', "rows = 1000000000000000000000"),
     "malformed TOML": ("[tables.pets]", "[tables.pets"),
 }  # fmt: skip
 
@@ -139,6 +173,9 @@ WRONG_RECORDS = {
     "unknown type 'strin' .* field name. Did you mean: string": with_field(PETS, type="strin"),
     "wrong type .* field name: one type, or a list of it and null": with_field(PETS, type=["string", "integer"]),
     "minLength on a field of type integer .* field name": with_field(PETS, type="integer", minLength=3),
+    "minLength above maxLength .* field name: minLength to be at most maxLength: 3": with_field(
+        PETS, type="string", minLength=4, maxLength=3
+    ),
     "missing keyword 'items' .* field name": with_field(PETS, type="array"),
     "missing keyword 'properties' .* field name": with_field(PETS, type="object"),
     "wrong value -1 .* field properties.name.minLength: a whole number": with_field(PETS, type="string", minLength=-1),
@@ -178,10 +215,11 @@ def test_a_mistake_in_a_record_schema_is_one_line_with_file_field_and_nearest_na
 
 
 WRONG_VOCABULARIES = {
-    "missing setting 'terms'": {"title": "x"},
-    "missing setting 'label' .* field terms.0": {"terms": [{"id": "cat"}]},
-    "term listed twice .* one 'cat'": {"terms": [{"id": "cat", "label": "a"}, {"id": "cat", "label": "b"}]},
-    "wrong value 7 .* field terms.0.id": {"terms": [{"id": 7, "label": "a"}]},
+    "missing setting 'terms'": {"title": "x", "source": "x"},
+    "missing setting 'title'": {"titel": "x", "source": "x", "terms": [{"id": "cat", "label": "a"}]},
+    "missing setting 'label' .* field terms.0": KINDS | {"terms": [{"id": "cat"}]},
+    "term listed twice .* one 'cat'": KINDS | {"terms": [{"id": "cat", "label": "a"}, {"id": "cat", "label": "b"}]},
+    "wrong value 7 .* field terms.0.id": KINDS | {"terms": [{"id": 7, "label": "a"}]},
     "malformed JSON": "{",
 }
 
@@ -191,6 +229,49 @@ def test_a_mistake_in_a_vocabulary_is_one_line_with_file_and_field(tmp_path, exp
     line = refusal(write_benchmark(tmp_path, kinds=WRONG_VOCABULARIES[expected]))
     assert re.search(expected, line), line
     assert "pet_kinds.json" in line
+
+
+def changed(document: Any, rng: random.Random) -> Any:
+    """A document with one thing changed: left out, of another type, renamed, or added."""
+    made = copy.deepcopy(document)
+    places = list(containers(made))
+    place = rng.choice([each for each in places if each])
+    name = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+    value = rng.choice([None, 3, -1, 2.5, True, "", "x", [], [1], ["x"], {}, {"x": 1}, 10**30])
+    match rng.choice(["leave out", "retype", "rename", "add"]):
+        case "leave out":
+            del place[name]
+        case "rename" if isinstance(place, dict):
+            place[f"{name[1:]}x"] = place.pop(name)
+        case "add" if isinstance(place, dict):
+            place["x"] = value
+        case _:
+            place[name] = value
+    return made
+
+
+def containers(node: Any) -> Iterator[Any]:
+    """Every object and list in a document."""
+    if isinstance(node, dict | list):
+        yield node
+        for child in node.values() if isinstance(node, dict) else node:
+            yield from containers(child)
+
+
+def test_whatever_is_changed_in_a_file_it_is_read_or_refused_in_one_line(tmp_path, monkeypatch):
+    rng, refused = random.Random(7), 0
+    toml = tomllib.loads(BENCHMARK + MORE)
+    for number in range(150):
+        part = rng.choice(["toml", "pets", "meals", "kinds"])
+        files = {name: changed(known, rng) for name, known in PARTS.items() if name == part}
+        monkeypatch.setattr(benchmarks, "read_toml", lambda _, p=part: changed(toml, rng) if p == "toml" else toml)
+        try:
+            read = benchmark(write_benchmark(tmp_path / str(number), **files))
+            assert all(table.schema["properties"] for table in read.tables.values())
+        except RequestError as error:
+            refused += 1
+            assert "\n" not in str(error) and str(tmp_path) in str(error)
+    assert refused > 75
 
 
 def test_a_vocabulary_inside_each_property_is_put_in_place(tmp_path):

@@ -100,7 +100,7 @@ def test_people_read_stderr_and_programs_read_stdout(capsys):
     assert json.loads(out) == {"é": [1, None]}
 
 
-def test_an_error_says_what_where_which_row_and_field_what_is_expected_and_how_to_mend_it():
+def test_an_error_says_what_where_which_row_and_field_what_is_expected_and_how_to_fix_it():
     error = RequestError("bad value", "file.toml", row="CHAR_12", field="age", expected="6 to 50", fix="Change it")
     assert str(error) == "bad value in file.toml, row CHAR_12, field age: 6 to 50. Change it"
 

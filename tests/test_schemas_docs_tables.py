@@ -25,7 +25,7 @@ def test_it_has_a_section_for_every_benchmark_table_and_vocabulary():
 
 
 @pytest.mark.parametrize("table", record_names())
-def test_every_column_stands_in_its_table_with_its_description(table):
+def test_every_column_is_in_its_table_with_its_description(table):
     section = reference().split(f"\n### {table}\n", 1)[1].split("\n### ", 1)[0]
     for name, node in record_schema(table)["properties"].items():
         (line,) = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]

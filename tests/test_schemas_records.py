@@ -76,7 +76,7 @@ def test_every_number_has_both_limits_and_fits_into_64_bits(table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_null_stands_in_the_enum_exactly_where_the_type_allows_it(table):
+def test_null_is_in_the_enum_exactly_where_the_type_allows_it(table):
     for path, node in nodes(record_schema(table)):
         if "enum" in node:
             assert (None in node["enum"]) == ("null" in kinds(node)), path
@@ -135,7 +135,7 @@ def leaves(value: Any, path: str = ""):
         yield from leaves(child, f"{path}.{name}")
 
 
-def test_vocabulary_terms_stand_in_the_schema_in_their_order():
+def test_vocabulary_terms_are_in_the_schema_in_their_order():
     assert record_schema("memories")["properties"]["tier"]["enum"] == ["A", "B", "C", "D"]
     assert len(record_schema("characters")["properties"]["values"]["properties"]) == 19
     assert math.isclose(record_schema("activations")["properties"]["ratio"]["maximum"], 0.5)

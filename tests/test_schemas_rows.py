@@ -58,7 +58,7 @@ def test_a_malformed_line_is_named(tmp_path, content, said):
         (b"id\ttext\n1\thello\n", "a table .CSV or the like. instead of JSON Lines"),
     ],
 )
-def test_a_file_of_another_form_is_told_as_a_whole_and_no_line_of_it_is_to_be_removed(tmp_path, content, said):
+def test_a_file_of_another_form_is_reported_once_and_no_line_of_it_is_to_be_removed(tmp_path, content, said):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(content)
     with pytest.raises(RequestError, match=said) as refused:

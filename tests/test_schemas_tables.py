@@ -19,7 +19,7 @@ VOCABULARIES = sorted(path.stem for path in (ROOT / "schemas/vocab").glob("*.jso
 
 
 @pytest.mark.parametrize("name", benchmark_names())
-def test_tables_stand_in_order_of_dependency(name):
+def test_tables_are_in_order_of_dependency(name):
     order = list(benchmark(name).tables)
     for link in benchmark(name).links:
         assert order.index(link.to_table) <= order.index(link.table), link

@@ -59,7 +59,7 @@ def test_a_workspace_of_another_version_is_refused(tmp_path, stamp, said):
         Workspace(tmp_path, "heart")
 
 
-def test_a_second_writer_is_told_who_holds_the_workspace_and_readers_are_not_held_up(tmp_path, small_heart):
+def test_a_second_writer_learns_who_holds_the_workspace_and_readers_are_not_held_up(tmp_path, small_heart):
     workspace = Workspace(tmp_path, "heart")
     script = (
         "import sys; from pathlib import Path; from schemas.workspace import Workspace\n"

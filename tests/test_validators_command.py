@@ -71,7 +71,7 @@ def test_errors_make_the_exit_code_1_and_warnings_do_not(capsys, workspace):
     assert code == 0
 
 
-def test_people_are_told_on_stderr_what_was_checked_and_what_is_wrong(capsys, workspace):
+def test_stderr_says_what_was_checked_and_what_is_wrong(capsys, workspace):
     main(["--benchmark", "heart", "--workspace", str(workspace.folder.parent)])
     out, err = capsys.readouterr()
     assert out == ""
@@ -313,7 +313,7 @@ def test_a_damaged_parquet_file_is_one_line(capsys, release):
     assert f"unreadable Parquet in {path}" in refused(capsys, "--benchmark", "heart", "--release", str(release))
 
 
-def test_a_release_with_another_column_is_told_by_field(capsys, release):
+def test_a_release_with_another_column_is_reported_by_field(capsys, release):
     path = release / "decisions/test-00000-of-00002.parquet"
     table = parquet.read_table(path)
     parquet.write_table(table.rename_columns(["who", *table.column_names[1:]]), path)

@@ -30,7 +30,7 @@ def test_domains_are_counted_for_each_character_with_their_evenness(small_heart)
     assert first["evenness"] == round(math.log(3) / math.log(5), 4)
 
 
-def test_mean_intensity_stands_beside_table_7_by_archetype_not_by_id(small_heart):
+def test_mean_intensity_is_beside_table_7_by_archetype_not_by_id(small_heart):
     small_heart["characters"][0]["character_id"] = "CHAR_77"
     for memory in small_heart["memories"][:3]:
         memory |= {"character_id": "CHAR_77", "id": memory["id"].replace("_01_", "_77_")}

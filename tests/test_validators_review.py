@@ -299,7 +299,7 @@ def test_a_judged_pair_that_is_no_decision_any_more_is_named(play):
         (["export", "--limit", "0"], "not a whole number from 1"),
     ],
 )
-def test_a_wrong_request_is_told_in_one_line(play, words, said):
+def test_a_wrong_request_is_reported_in_one_line(play, words, said):
     code, _, err = play.call(*words)
     assert code == 2 and said in err and err.count("\n") == 1
 
@@ -314,7 +314,7 @@ def test_a_wrong_request_is_told_in_one_line(play, words, said):
         ("a.json", b'[{"data": {}, "annotations": [{"result": []}]}]', "no export of these tasks"),
     ],
 )
-def test_a_malformed_file_is_told_in_one_line(play, tmp_path, name, content, said):
+def test_a_malformed_file_is_reported_in_one_line(play, tmp_path, name, content, said):
     play.export()
     (tmp_path / name).write_bytes(content)
     code, _, err = play.call("import", tmp_path / name)

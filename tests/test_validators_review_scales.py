@@ -119,7 +119,7 @@ def test_a_text_changed_since_it_was_rated_makes_the_answer_stale(call, tmp_path
         ({"id": "x", "question": "?", "text": "a", "other_text": "b", "expected": "high"}, "wrong score"),
     ],
 )
-def test_a_broken_item_is_told_by_line_in_one_line(call, tmp_path, row, said):
+def test_a_broken_item_is_reported_by_line_in_one_line(call, tmp_path, row, said):
     path = items(tmp_path, [*PAIRS, row])
     code, _, err = call("export", "--kind", "pairs", "--items", path, "--annotators", *PEOPLE)
     assert code == 2 and said in err and ":13" in err and err.count("\n") == 1

@@ -67,7 +67,7 @@ def test_a_sheet_cut_in_half_says_how_many_lines_are_missing_and_the_rest_is_tak
         (b"kind,item,digest,annotator\r\n", "without its columns"),
     ],
 )
-def test_a_file_that_is_no_sheet_of_this_round_is_told_in_one_line(play, tmp_path, content, said):
+def test_a_file_that_is_no_sheet_of_this_round_is_reported_in_one_line(play, tmp_path, content, said):
     play.export()
     path = tmp_path / "sheet.csv"
     path.write_bytes(content)

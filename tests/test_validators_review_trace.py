@@ -56,7 +56,7 @@ def validate(benchmark, tables):
     return [each for each in found if each.code in ("table.review_untraced", "table.judgement", "schema.missing")]
 
 
-def test_a_trace_changed_after_it_was_settled_loses_its_claim(play):
+def test_a_trace_changed_after_review_loses_its_claim(play):
     play.export()
     play.judge()
     row = play.decisions()["CHAR_02"]

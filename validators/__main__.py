@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--rows",
         type=Path,
         metavar="FILE.jsonl",
-        help="check a file of rows of --table; with --workspace, rows that fail are kept in its rejected folder",
+        help="check a file of rows of --table; with --workspace, rows that fail are written to its rejected folder",
     )
     made.add_argument(
         "--separation",

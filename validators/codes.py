@@ -36,7 +36,7 @@ where rows may lack it, an error where they may not. Exit code 2 for a file with
 
 _EVERYWHERE = (
     ("schema.required", "a field is missing"),
-    ("schema.line", "a line of a user's file that is no JSON object; it is left out and the rest is checked"),
+    ("schema.line", "a line of a user's file that is not a JSON object; it is skipped and the rest is checked"),
     ("schema.absent_column", "a column that no row of a user's file has; a note where rows of a user may lack it"),
     ("schema.additional_properties", "a field that the table does not have"),
     ("schema.type", "a value of another type, or null where none may be; NaN and infinity are no numbers"),
@@ -54,7 +54,7 @@ _EVERYWHERE = (
     ("schema.max_items", "a list longer than allowed"),
     ("schema.unique_items", "a list that has an item twice"),
     ("schema.filled", "null in a field that may be null in other benchmarks, not in this one"),
-    ("schema.not_json", "what JSON cannot hold: half a surrogate pair, a set, a name that is no string"),
+    ("schema.not_json", "a value that JSON cannot hold: a lone surrogate, a set, a name that is not a string"),
     ("link.dangling", "a value that the table it points to does not have"),
     ("link.unread", "a link found nothing to look up in columns that are not empty"),
     ("link.unreferenced", "a row that each row of another table should point to, and none does"),

@@ -105,7 +105,7 @@ def _row_failures(table: Table, row: Any, row_id: str, may_lack: frozenset[str])
         errors = _validator(table.record, table.home, may_lack).iter_errors(row)
         wrong = [each for error in errors for each in _readable(error, row, table.schema)]
     except ValueError as error:
-        wrong = [] if any(_foreign(row)) else [("notJson", [], None, f"is no JSON: {error}")]
+        wrong = [] if any(_foreign(row)) else [("notJson", [], None, f"is not JSON: {error}")]
     if isinstance(row, dict):
         null = [field for field in table.filled if field in row and row[field] is None]
         wrong += [("filled", [field], None, "is null, and this benchmark needs it") for field in null]
@@ -125,7 +125,12 @@ def _readable(
         known = _properties(schema, path)
         for name in kind.value:
             near = difflib.get_close_matches(name, known, n=1)
-            yield kind.name, [*path, name], value[name], "is no field" + (f". Did you mean {near[0]}?" if near else "")
+            yield (
+                kind.name,
+                [*path, name],
+                value[name],
+                "is not a field" + (f". Did you mean {near[0]}?" if near else ""),
+            )
     elif kind.name == "type":
         yield kind.name, path, value, f"is {_json_type(value)}, expected {' or '.join(kind.value)}"
     elif kind.name == "enum":
@@ -169,17 +174,17 @@ def _foreign(row: Any) -> Iterator[tuple[list[str | int], Any, str]]:
         path, value = waiting.pop()
         if isinstance(value, str):
             if not value.isascii() and _SURROGATE.search(value):
-                yield path, value, "holds half a surrogate pair, which is no text"
+                yield path, value, "contains a lone surrogate"
         elif isinstance(value, dict):
             for name, child in value.items():
                 if isinstance(name, str):
                     waiting += [([*path, _shown(name)], name), ([*path, _shown(name)], child)]
                 else:
-                    yield path, repr(name), "has a field whose name is no string"
+                    yield path, repr(name), "has a field whose name is not a string"
         elif isinstance(value, list | tuple):
             waiting += [([*path, index], child) for index, child in enumerate(value)]
         elif not isinstance(value, bool | int | float | None):
-            yield path, repr(type(value)), "is no JSON value"
+            yield path, repr(type(value)), "is not a JSON value"
 
 
 def _json_type(value: Any) -> str:

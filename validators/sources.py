@@ -49,7 +49,7 @@ class UserFile:
         for line, row in lines_jsonl(self.path):
             if isinstance(row, RequestError):
                 first = first or row
-                message = f"is no row: {row.what}, expected {row.expected}; it is left out"
+                message = f"is not a row: {row.what}, expected {row.expected}; it is skipped"
                 self._leave_out(line, "schema.line", f"line {line}", message)
                 continue
             row_id = row_name(self.table, row, len(self.lines) + 1)
@@ -78,7 +78,7 @@ class UserFile:
         for column in columns:
             if column in absent:
                 optional, source = column in may_lack, columns[column].get("x-source", "record schema")
-                message = "stands in no row" + ("; what needs it is not checked" if optional else "")
+                message = "occurs in no row" + ("; checks that need it are skipped" if optional else "")
                 severity: Severity = "note" if optional else "error"
                 where = (self.table.name, "", column, severity, None, None)
                 self.findings.append(Finding("schema.absent_column", *where, message, source))

@@ -128,39 +128,39 @@ def _weight(word: str) -> int:
     return register().weight(word)
 
 
-def audit(subject: Subject, age: int, quoted: Quotations, told: Sequence[Span]) -> Iterator[Finding]:
-    """``age.register`` findings of a child's memory, of which ``told`` are the sentences; none above the last band."""
+def audit(subject: Subject, age: int, quoted: Quotations, sentence_spans: Sequence[Span]) -> Iterator[Finding]:
+    """``age.register`` findings of a child's memory, none above the last band; spans are those of its sentences."""
     band = next((band for band in register().bands if age <= band.to_age), None)
     if band is None:
         return
     words = [found for start, end in quoted.gaps() for found in _WORD.finditer(quoted.text, start, end)]
-    for said in _heavy(quoted, told, words).values():
+    for said in _heavy(quoted, sentence_spans, words).values():
         if sum(_ADULT if " " in word else _weight(word) for word in said) >= band.weight_in_sentence:
             span = (min(found.start() for found in said.values()), max(found.end() for found in said.values()))
             message = f"no words of a child of {age}: {', '.join(sorted(said))}"
             yield at_words(subject, CODE, "warning", _FIELD, span, message, _SOURCE)
-    yield from _long_sentences(subject, age, band, told, [found.start() for found in words])
+    yield from _long_sentences(subject, age, band, sentence_spans, [found.start() for found in words])
 
 
 def _heavy(
-    quoted: Quotations, told: Sequence[Span], words: Sequence[re.Match[str]]
+    quoted: Quotations, sentence_spans: Sequence[Span], words: Sequence[re.Match[str]]
 ) -> Mapping[Span, Mapping[str, re.Match[str]]]:
     """The narrator's own words above a child, by sentence: each word once, in lower case."""
     said: dict[Span, dict[str, re.Match[str]]] = {}
     for found in [*(found for found in words if _weight(found[0])), *_phrases(quoted)]:
-        sentence = told[bisect_right(told, found.start(), key=lambda span: span[0]) - 1]
+        sentence = sentence_spans[bisect_right(sentence_spans, found.start(), key=lambda span: span[0]) - 1]
         if is_said(quoted.text, sentence[0], found):
             said.setdefault(sentence, {})[found[0].lower()] = found
     return said
 
 
 def _long_sentences(
-    subject: Subject, age: int | None, band: Band, told: Sequence[Span], starts: Sequence[int]
+    subject: Subject, age: int | None, band: Band, sentence_spans: Sequence[Span], starts: Sequence[int]
 ) -> Iterator[Finding]:
-    lengths = [bisect_left(starts, end) - bisect_left(starts, start) for start, end in told]
+    lengths = [bisect_left(starts, end) - bisect_left(starts, start) for start, end in sentence_spans]
     lengths = [length for length in lengths if length]
     if sum(lengths) >= _FEWEST_WORDS and sum(lengths) > band.mean_words * len(lengths):
-        longest = max(told, key=lambda span: span[1] - span[0])
+        longest = max(sentence_spans, key=lambda span: span[1] - span[0])
         mean = sum(lengths) / len(lengths)
         message = f"{mean:.0f} words a sentence in the mean, at most {band.mean_words} for {age}"
         yield at_words(subject, CODE, "warning", _FIELD, longest, message, _SOURCE)

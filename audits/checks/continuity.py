@@ -4,13 +4,15 @@ A fact holds from ``from_age`` to ``to_age``. A memory lists the facts it mentio
 its list and its words are compared with the ledger: names outside their years, relatives spoken of
 as alive after their death, relatives the ledger does not know, names that are not listed, and animals, storeys,
 a lift, a car, a garden or the sea where the ledger has none. What is over
-may be remembered: a sentence that says so ("I missed", "used to", "photograph of", …) is no finding.
+may be remembered: a sentence that says so ("I missed", "used to", "photograph of", …) is no finding. What is invented
+is an error in rows that a builder wrote, which had the ledger before it, and a warning in others.
 
     python -m audits --benchmark heart --table memories --only continuity
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ import ahocorasick_rs
 from audits.patterns.wording import Wording
 from audits.subjects import Subject, at_row, at_words, printable
 from audits.text.quotations import Quotations, Span
-from schemas.findings import Finding
+from schemas.findings import Finding, Severity
 from schemas.tables import Row
 
 FIELDS = ("content_full", "content_summary", "context")
@@ -31,7 +33,7 @@ _RULE = "Anamnesis: life ledger"
 _SENTENCE_END = re.compile(r"[.!?\u2026\n]")
 _WORDS = Wording(Path(__file__).with_suffix(".toml"))
 _PAST, _PLAN, _CALENDAR = _WORDS["past"], _WORDS["plan"], _WORDS["calendar"]
-_ALIVE, _KIN, _DENIED = _WORDS["alive"], _WORDS["kin"], _WORDS["denied"]
+_ALIVE, _KIN, _OUR_KIN, _DENIED = _WORDS["alive"], _WORDS["kin"], _WORDS["our_kin"], _WORDS["denied"]
 _ALSO_WORDS = frozenset(_WORDS.words["also_words"].split("|"))
 _RELATIVES: Mapping[str, Sequence[str]] = _WORDS.data["relatives"]
 _KINDS: Mapping[str, str] = _WORDS.data["kinds"]
@@ -96,7 +98,7 @@ def audit(subject: Subject, age: int | None, known: Mapping[str, Ledger], quoted
                     seen.add((finding.code, name))
                     yield finding
     yield from _relatives(subject, age, ledger, quoted)
-    yield from _belongings(subject, age, ledger, quoted)
+    yield from _invented(subject, age, ledger, quoted)
 
 
 def mentions(ledger: Ledger, text: str) -> Iterator[tuple[str, Span]]:
@@ -172,35 +174,48 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
                     message = f"the {role} dies at {ended[-1]['to_age']}, the memory is of {age}"
                     yield at_words(subject, "continuity.dead", "error", "content_full", found.span(), message, _RULE)
                     break
+
+
+def told_belongings(text: str) -> Iterator[tuple[str, str, Span]]:
+    """Kin, animals, storeys, a lift, a car, a garden and the sea that only somebody who has them tells of.
+
+    For each its name in ``continuity.toml``, the word or name that is told, and its place.
+    """
+    for found in itertools.chain(_KIN.finditer(text), _OUR_KIN.finditer(text)):
+        if not _DENIED.search(text, max(0, found.start() - 21), found.start() - 1):
+            yield "kin", found[1], (found.start() - (2 if found[0].startswith("r") else 1), found.end())
+    for name in _BELONGINGS:
+        for found in _WORDS[f"{name}_told"].finditer(text):
+            if not _WORDS["not_at_home"].search(_sentence(text, found.span())):
+                yield name, found[1].lower() if found.re.groups else name, found.span()
+
+
+def _invented(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -> Iterator[Finding]:
+    """What a text tells of as the narrator's own and no fact of the age has; each once."""
+    origin = subject.find("provenance.origin")[1]
+    severity: Severity = "error" if origin == "built" else "warning"
     reported: set[str] = set()
-    for found in _KIN.finditer(text):
-        kin, span = found[1], (found.start() - 1, found.end())
-        if kin in reported or quoted.around(span[0]) is not None or _is_known(kin, ledger.facts.values(), age):
+    for name, told, span in told_belongings(quoted.text):
+        if told in reported or quoted.around(span[0]) is not None or _has(ledger, age, name, told):
             continue
-        if _DENIED.search(text, max(0, span[0] - 20), span[0]):
-            continue
-        reported.add(kin)
-        message = f"the ledger has no {kin} at {age}"
-        yield at_words(subject, "continuity.invented", "warning", "content_full", span, message, _RULE)
+        reported.add(told)
+        message = f"the ledger has no {told} at {age}"
+        yield at_words(subject, "continuity.invented", severity, "content_full", span, message, _RULE)
 
 
-def _belongings(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -> Iterator[Finding]:
-    """An animal, storeys, a lift, a car, a garden or the sea that a text tells of and no fact of the age has."""
-    facts = [fact for fact in ledger.facts.values() if fact["from_age"] <= age <= fact["to_age"]]
-    for name, rule in _BELONGINGS.items():
-        for found in _WORDS[f"{name}_told"].finditer(quoted.text):
-            said = found[1].lower() if found.re.groups else ""
-            words = [said] if rule["own_word"] else rule["words"]
-            known = any(
-                fact["kind"] in rule["kinds"]
-                and any(word in f"{fact['role']} {fact.get('detail', '')}" for word in words)
-                for fact in facts
-            )
-            elsewhere = _WORDS["not_at_home"].search(_sentence(quoted.text, found.span()))
-            if not known and not elsewhere and quoted.around(found.start()) is None:
-                message = f"the ledger has no {said or name} at {age}"
-                yield at_words(subject, "continuity.invented", "warning", "content_full", found.span(), message, _RULE)
-                break
+def _has(ledger: Ledger, age: int, name: str, told: str) -> bool:
+    """Whether the ledger has what is told of, at the age; kin who are over may still be spoken of."""
+    facts = ledger.facts.values()
+    if name == "kin":
+        return _is_known(told, facts, age)
+    rule = _BELONGINGS[name]
+    words = [told] if rule["own_word"] else [*rule["words"], told]
+    return any(
+        fact["from_age"] <= age <= fact["to_age"]
+        and fact["kind"] in rule["kinds"]
+        and any(word in f"{fact['role']} {fact.get('detail', '')}" for word in words)
+        for fact in facts
+    )
 
 
 def _told_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:

@@ -8,13 +8,12 @@ of sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from audits.checks import narration, pattern_criteria
-from audits.subjects import Subject, at_row, at_words, counted
+from audits.subjects import Related, Subject, at_row, at_words, counted
 from audits.text.quotations import Quotations
 from schemas.findings import Finding
-from schemas.tables import Row
 from schemas.text.sentences import sentences
 
 SENTENCES = 2
@@ -25,10 +24,7 @@ _FIELDS = (_DECISION, *(f"inner_consciousness.{name}" for name in ("summary", "c
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each decision by itself; the words of those of ``judged`` are English."""
     found = list(pattern_criteria.findings("decisions", judged, wanted))
@@ -53,8 +49,8 @@ def _person(subject: Subject) -> Iterator[Finding]:
         if not text.strip():
             continue
         quoted = Quotations(text)
-        if found := narration.told_from_outside(quoted, decision=field == _DECISION):
-            message = "told from outside instead of by the character"
+        if found := narration.narrated_from_outside(quoted, decision=field == _DECISION):
+            message = "narrated by somebody else instead of the character"
             yield at_words(subject, "person.third", "error", field, found, message, f"{_SOURCE} (rules 1 and 6)")
         elif field == _DECISION and not narration.FIRST.search(quoted.outside()):
             message = "no word of the first person outside quotations"

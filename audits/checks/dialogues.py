@@ -15,11 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.subjects import Subject, at_row, at_words, counted, entries, subjects, values_of
+from audits.subjects import Related, Subject, at_row, at_words, counted, values_of
+from audits.text.word_runs import first_copied, word_runs
 from schemas.findings import Finding
-from schemas.tables import Row
 
-KEY = ("item",)
 MOST_WORDS = 50
 OPENING_WORDS = 5
 IN_A_ROW = 7
@@ -30,10 +29,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each turn; ``related["profiles"]`` are the profiles that users must not read out."""
     secrets = {str(row.get("persona_id")): _Secrets(row) for row in related.get("profiles", ())}
@@ -44,11 +40,9 @@ def audit(
     return found
 
 
-def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+def coverage(read: Sequence[Subject], related: Related) -> list[Finding]:
     """Findings of all turns together: sessions of one user that open alike."""
-    return list(
-        _openings([each for each in subjects("session_turns", KEY, [dict(row) for row in rows], 0) if _is_users(each)])
-    )
+    return list(_openings([each for each in read if _is_users(each)]))
 
 
 @functools.cache
@@ -74,32 +68,20 @@ class _Secrets:
             *(behaviors.values() if isinstance(behaviors, Mapping) else ()),
             profile.get("persona_summary"),
         ]
-        self.runs = {run for text in texts if isinstance(text, str) for run, _ in runs(text)}
+        self.runs = frozenset(run for text in texts if isinstance(text, str) for run in word_runs(text, IN_A_ROW))
         self.keywords = [
             str(word).lower()
-            for word in (*values_of(profile, "relations", "name"), *_keywords(profile))
+            for word in (*values_of(profile, "relations", "name"), *values_of(profile, "details", "keyword"))
             if word is not None
         ]
-
-
-def runs(text: str) -> Iterator[tuple[tuple[str, ...], tuple[int, int]]]:
-    """Each seven words in a row of a text, in lower case, with their place."""
-    words = list(_WORD.finditer(text))
-    for start in range(len(words) - IN_A_ROW + 1):
-        window = words[start : start + IN_A_ROW]
-        yield tuple(word[0].lower() for word in window), (window[0].start(), window[-1].end())
 
 
 def _is_users(subject: Subject) -> bool:
     return subject.row.get("speaker") == USER and bool(subject.text("text").strip())
 
 
-def _keywords(profile: Mapping[str, Any]) -> list[Any]:
-    return [each.get("keyword") for each in entries(profile, "details")]
-
-
 def _empty(subject: Subject) -> Finding:
-    return at_row(subject, "dialogue.empty", "error", "nothing is said", "text")
+    return at_row(subject, "dialogue.empty", "error", "the message is empty", "text")
 
 
 def _expressions(subject: Subject) -> Iterator[Finding]:
@@ -130,8 +112,7 @@ def _read_out(subject: Subject, secrets: _Secrets | None) -> Iterator[Finding]:
     if secrets is None:
         return
     text = subject.text("text")
-    copied = next((span for run, span in runs(text) if run in secrets.runs), None)
-    if copied:
+    if copied := first_copied(text, IN_A_ROW, secrets.runs):
         message = "word for word from the profile"
         yield at_words(subject, "dialogue.profile_read_out", "error", "text", copied, message)
     folded = text.lower()

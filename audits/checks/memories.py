@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from audits.checks import age_register, continuity, memory_fields, pattern_criteria, person, row_format, rubin
 from audits.patterns.criteria import Criterion
-from audits.subjects import Subject, at_row, at_words, counted
+from audits.subjects import Related, Subject, at_row, at_words, counted
 from audits.text.quotations import Quotations
 from schemas.findings import Finding
 from schemas.tables import Row
@@ -38,10 +38,7 @@ _AGE = re.compile(r"\((?:age )?(\d{1,3})(?: years old)?\)")
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each row by itself; the words of those of ``judged`` are English.
 
@@ -60,7 +57,7 @@ def audit(
     return found
 
 
-def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
+def not_checked(rows: Sequence[Row], related: Related, wanted: Collection[str]) -> Iterator[str]:
     """A line where there are characters without a ledger to compare their memories with."""
     if not any(code.startswith("continuity.") for code in wanted):
         return
@@ -81,12 +78,12 @@ def _of_words(
     ]
     for subject, passage in zip(read, texts, strict=True):
         if "person" in families:
-            found += person.told_in_third_person(subject, passage)
+            found += person.third_person_narrative(subject, passage)
         if "continuity" in families:
             found += continuity.audit(subject, age_of(subject), known, passage)
         age = age_of(subject)
         if age_register.CODE in wanted and age is not None and age <= CHILD:
-            found += age_register.audit(subject, age, passage, passage.told)
+            found += age_register.audit(subject, age, passage, passage.sentence_spans)
     return found
 
 
@@ -108,8 +105,8 @@ def _shape(subject: Subject, age: int | None) -> Iterator[Finding]:
 def age_of(subject: Subject) -> int | None:
     """The age in years: of the column, else of the timeline."""
     age = subject.number("age")
-    if age is None and (told := _AGE.search(subject.text("timeline"))):
-        return int(told[1])
+    if age is None and (stated := _AGE.search(subject.text("timeline"))):
+        return int(stated[1])
     return None if age is None else int(age)
 
 
@@ -124,13 +121,7 @@ def _applies(criterion: Criterion, subject: Subject) -> bool:
 
 
 def _lengths(subject: Subject) -> Iterator[Finding]:
-    size = len(subject.text("content_full"))
-    if 0 < size < SHORTEST:
-        message = f"{counted(size, 'character')}, at least {SHORTEST:,} needed"
-        yield at_row(subject, "length.short", "error", message, "content_full", size, _LENGTHS)
-    if size > LONGEST:
-        message = f"{counted(size, 'character')}, at most {LONGEST:,} allowed"
-        yield at_row(subject, "length.long", "error", message, "content_full", size, _LENGTHS)
+    yield from row_format.length_of(subject, NARRATIVE, (SHORTEST, LONGEST), "error", _LENGTHS)
     for field, limit in FIELD_LIMITS.items():
         text = subject.text(field)
         low, high = FIELD_TARGETS[field]

@@ -27,7 +27,7 @@ def audit(subject: Subject, age: int | None) -> Iterator[Finding]:
     """The findings of a memory; ``age`` is that of its column, else of its timeline."""
     yield from _id(subject)
     if age is None:
-        yield at_row(subject, "format.missing", "error", "neither age nor timeline tells the age", "timeline")
+        yield at_row(subject, "format.missing", "error", "neither age nor timeline gives the age", "timeline")
     elif not YOUNGEST <= age <= OLDEST:
         message = f"age outside {YOUNGEST} to {OLDEST}"
         yield at_row(subject, "format.range", "error", message, "age", age, "HEART-BENCH appendix B.2")

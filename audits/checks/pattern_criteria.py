@@ -72,7 +72,7 @@ def _of_text(criterion: Criterion, subject: Subject, field: str, passage: Passag
         for span, words in read_like(criterion.code, passage, [(match.start, match.end) for match in found]):
             if judges(subject, field, Match(*span, criterion.code, MODEL)):
                 severity: Severity = "note" if criterion.code.startswith(_NOTED) else "warning"
-                message = f"{criterion.message} (it reads so, by {', '.join(words)})"
+                message = f"{criterion.message} (linear model; strongest words: {', '.join(words)})"
                 yield at_words(subject, criterion.code, severity, field, span, message, criterion.source)
 
 

@@ -1,4 +1,4 @@
-"""Whether a memory is told in the first person at all: counted, as no single sentence shows it.
+"""Whether a memory is in the first person at all: counted, as no single sentence shows it.
 
 Sentences that tell of the protagonist from outside are found by ``patterns/person.third.toml`` and the linear model.
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019][A-Za-z]+)?")
 _FIRST = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?:'(?:m|d|ve|ll|re|s))?")
 
 
-def told_in_third_person(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
+def third_person_narrative(subject: Subject, quoted: Quotations) -> Iterator[Finding]:
     """``person.third`` for a narrative that hardly ever says "I"."""
     text = quoted.outside()
     if text.count(" I ") + text.count(" my ") >= FEWEST_FIRST * (len(text) + 1) / 2:

@@ -14,12 +14,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from audits.duplicates.neighbours import cosine_pairs
-from audits.subjects import Subject, at_row, at_words, entries, subjects, values_of
+from audits.subjects import Related, Subject, at_row, at_words, entries, values_of
 from schemas.findings import Finding
 from schemas.records import term_ids
 from schemas.tables import Row
 
-KEY = ("persona_id", "session")
 ALIKE = 0.9
 _BUDGET = {"social": (0.0, 0.2), "antisocial": (0.5, 0.7)}
 _OPENINGS = ("ask", "share")
@@ -37,22 +36,18 @@ Sessions = Mapping[int, Subject]
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each prior by itself."""
     return [finding for subject in read for check in _OF_ROW for finding in check(subject)]
 
 
-def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+def coverage(read: Sequence[Subject], related: Related) -> list[Finding]:
     """Findings of the sessions of each profile together, and of agendas that are much the same.
 
     ``related["profiles"]`` has type and priority of each profile; without it the budget of surprises and the
     priority metric are not looked at.
     """
-    read = subjects("priors", KEY, [dict(row) for row in rows], 0)
     profiles = {str(row.get("persona_id")): row for row in related.get("profiles", ())}
     by_persona: dict[str, list[Subject]] = defaultdict(list)
     for subject in read:
@@ -67,7 +62,7 @@ def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[R
     return [*found, *_duplicates(read)]
 
 
-def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> list[str]:
+def not_checked(rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """What cannot be looked for, and why: one line each."""
     lost = sorted({"prior.surprise", "prior.priority"} & set(wanted))
     if related.get("profiles") or not lost:
@@ -124,7 +119,7 @@ def _hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
             hook, where = str(call.get("hook")), call.get("seeded_in")
             called.add(hook)
             if where not in seeded[hook] or not isinstance(where, int) or where >= number:
-                message = f"session {where} is no earlier session that mentions it"
+                message = f"session {where} is not an earlier session that mentions it"
                 yield at_row(subject, "prior.callback", "error", message, "hooks_called", hook)
     for subject in own:
         for hook in map(str, values_of(subject.row, "hooks_seeded", "hook")):
@@ -135,7 +130,7 @@ def _hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
                 yield at_row(subject, "prior.uncalled", "note", "never comes back", "hooks_seeded", hook)
 
 
-def _said(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
+def _unnamed_hooks(own: Sequence[Subject], sessions: Sessions) -> Iterator[Finding]:
     keywords = {
         str(hook.get("hook")): str(hook.get("keyword")) for each in own for hook in entries(each.row, "hooks_seeded")
     }
@@ -213,5 +208,5 @@ def _tested(own: Sequence[Subject]) -> Counter[str]:
     return counted
 
 
-_OF_SEQUENCE = (_dependencies, _metrics, _hooks, _said)
+_OF_SEQUENCE = (_dependencies, _metrics, _hooks, _unnamed_hooks)
 _OF_ROW = (_plan, _agenda)

@@ -9,39 +9,32 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audits.subjects import Subject, at_row, entries, subjects, values_of
+from audits.subjects import Related, Subject, at_row, entries, values_of
 from schemas.evenness import evenness
 from schemas.findings import Finding
 from schemas.records import record_schema, term_ids, vocabulary
 from schemas.tables import Row
+from schemas.text.sentences import sentences
 
-KEY = ("persona_id",)
 CLOSEST = 0.25
 LEAST_EVENNESS = 0.7
 ENOUGH = 30
 """Profiles from which on evenness says something of the draw."""
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
-
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each profile by itself."""
     return [finding for subject in read for check in _CHECKS for finding in check(subject)]
 
 
-def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+def coverage(read: Sequence[Subject], related: Related) -> list[Finding]:
     """Findings of all profiles together: names they share, pairs too much alike, levels and options too rare."""
-    read = subjects("profiles", KEY, [dict(row) for row in rows], 0)
     return [*_shared_names(read), *_alike(read), *_uneven(read)]
 
 
@@ -81,7 +74,8 @@ def _facets(subject: Subject) -> Iterator[Finding]:
     counted = Counter(values_of(subject.row, "facets", "facet"))
     for facet in term_ids("personality_facets"):
         if counted[facet] != 1:
-            yield at_row(subject, "profile.facet", "error", f"{facet} stands {counted[facet]} times", "facets", facet)
+            message = f"{facet} occurs {counted[facet]} times, once expected"
+            yield at_row(subject, "profile.facet", "error", message, "facets", facet)
     texts = {facet["id"]: facet["levels"] for facet in vocabulary("personality_facets")}
     for each in entries(subject.row, "facets"):
         wanted = texts.get(each.get("facet"), {}).get(each.get("level"))
@@ -95,14 +89,14 @@ def _styles(subject: Subject) -> Iterator[Finding]:
     counted = Counter(values_of(subject.row, "styles", "dimension"))
     for dimension in term_ids("style_dimensions"):
         if counted[dimension] != 1:
-            message = f"{dimension} stands {counted[dimension]} times"
+            message = f"{dimension} occurs {counted[dimension]} times, once expected"
             yield at_row(subject, "profile.style", "error", message, "styles", dimension)
     for each in entries(subject.row, "styles"):
         option = options.get(str(each.get("option")))
         if option is None:
             continue  # the record schema names it
         if option["dimension"] != each.get("dimension"):
-            message = f"{option['id']} is no option of {each.get('dimension')}"
+            message = f"{option['id']} is not an option of {each.get('dimension')}"
             yield at_row(subject, "profile.style", "error", message, "styles", option["id"])
         if each.get("descriptor") != option["text"]:
             message = f"{option['id']}: changed from {option['text']!r}"
@@ -146,11 +140,11 @@ def _missing(subject: Subject) -> Iterator[Finding]:
     properties = record_schema("profiles")["properties"]
     nested = {name: node["properties"] for name, node in properties.items() if name in ("background", "behaviors")}
     for field in sorted(properties.keys() - subject.row.keys()):
-        yield at_row(subject, "profile.missing", "error", "left out: null is how nothing is said", field)
+        yield at_row(subject, "profile.missing", "error", "missing: use null for no value", field)
     for name, parts in nested.items():
         held = subject.row.get(name)
         for part in sorted(parts.keys() - held.keys()) if isinstance(held, Mapping) else ():
-            yield at_row(subject, "profile.missing", "error", "left out: null is how nothing is said", f"{name}.{part}")
+            yield at_row(subject, "profile.missing", "error", "missing: use null for no value", f"{name}.{part}")
 
 
 def _age(subject: Subject) -> Iterator[Finding]:
@@ -176,13 +170,13 @@ def _names(subject: Subject) -> Iterator[Finding]:
     for each in entries(subject.row, "details"):
         keyword, mention = str(each.get("keyword")), str(each.get("mention"))
         if keyword.lower() not in mention.lower():
-            message = f"the keyword is no part of {mention!r}"
+            message = f"the keyword does not occur in {mention!r}"
             yield at_row(subject, "profile.names", "error", message, "details", keyword)
 
 
 def _summary(subject: Subject) -> Iterator[Finding]:
     text, name = subject.text("persona_summary"), subject.text("name")
-    count = len(_SENTENCE_END.findall(text))
+    count = len(sentences(text))
     if text and not 4 <= count <= 5:
         message = f"{count} sentences, four or five expected"
         yield at_row(subject, "profile.summary", "warning", message, "persona_summary", count)

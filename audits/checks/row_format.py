@@ -90,11 +90,14 @@ def absent_columns(found: Sequence[Finding], read: Sequence[Subject], text: str 
     missing = {finding.field: finding for finding in found if finding.code == "format.missing" and finding.field}
     absent = [field for field in missing if field and all(subject.find(field)[1] is None for subject in read)]
     made = [each for each in found if each.code != "format.missing" or each.field not in absent]
-    for field in absent:
-        severity: Severity = "error" if field == text else "note"
-        message = f"no row has the column {field}: nothing of it is checked"
-        made.append(replace(missing[field], row_id=WHOLE_TABLE, severity=severity, message=message))
-    return made
+    return made + [absent_column(missing[field], text) for field in absent]
+
+
+def absent_column(found: Finding, text: str | None) -> Finding:
+    """The finding for a column that no row has, from that of one row: a note, for ``text`` an error."""
+    severity: Severity = "error" if found.field == text else "note"
+    message = f"no row has the column {found.field}: nothing of it is checked"
+    return replace(found, row_id=WHOLE_TABLE, severity=severity, message=message)
 
 
 def _leaves(name: str, value: Any, depth: int) -> Iterator[Leaf]:
@@ -130,9 +133,9 @@ def _fits(value: Any, kind: str) -> bool:
 
 def _left_over(subject: Subject, field: str, text: str) -> Iterator[Finding]:
     if found := _PREAMBLE.match(text):
-        yield _pointed(subject, "format.prompt", field, found.span(), text, "a model hands over what it was asked for")
+        yield _pointed(subject, "format.prompt", field, found.span(), text, "preamble of a model's answer")
     if not _is_id(field) and any(sign in text for sign in _SIGNS):
-        message = "an id, a slot or a mark of a prompt stands in the text"
+        message = "the text contains an id, a placeholder or a control mark of a prompt"
         for found in _RESIDUE.finditer(text):
             yield _pointed(subject, "format.residue", field, found.span(), text, message)
 
@@ -162,13 +165,13 @@ def _whole(subject: Subject, field: str) -> Iterator[Finding]:
     text = subject.text(field).rstrip()
     if len(text) >= _FEWEST and _BREAKS_OFF.match(text[-1]):
         span = (max(len(text) - _SHOWN, text.rfind("\n") + 1), len(text))
-        yield at_words(subject, "format.cut", "error", field, span, "the text breaks off within a sentence")
+        yield at_words(subject, "format.cut", "error", field, span, "the text ends in the middle of a sentence")
     times = Counter(piece for piece in text.split("\u3002" if "\u3002" in text else ". ") if len(piece) >= _LONG)
     piece, count = max(times.items(), key=itemgetter(1), default=("", 0))
     again = sum((often - 1) * len(each) for each, often in times.items()) if count > 1 else 0
     if count >= _OFTEN or again * _LEAST_OF_TEXT > len(text):
         start = max(0, subject.text(field).find(piece))
-        message = f"a sentence stands {count} times, and {again / len(text):.0%} of the text are repetitions"
+        message = f"a sentence occurs {count} times, and {again / len(text):.0%} of the text are repetitions"
         yield at_words(subject, "format.loop", "error", field, (start, start + len(piece)), message)
 
 
@@ -193,9 +196,22 @@ def count_of(subject: Subject, field: str, wanted: int, source: str) -> Iterator
         )
     texts = [item.strip().casefold() for item in items if isinstance(item, str)]
     if any(not text for text in texts):
-        yield at_row(subject, "format.empty", "error", "an entry is blank", field)
+        yield at_row(subject, "format.empty", "error", "an entry is empty", field)
     if len(set(texts)) < len(texts):
-        yield at_row(subject, "format.count", "warning", "an entry stands twice", field, source=source)
+        yield at_row(subject, "format.count", "warning", "an entry occurs twice", field, source=source)
+
+
+def length_of(
+    subject: Subject, field: str, limits: tuple[int, int], severity: Severity, source: str
+) -> Iterator[Finding]:
+    """``length.short`` and ``length.long``: a text that is there and has fewer or more characters than allowed."""
+    size = len(subject.text(field).strip())
+    if 0 < size < limits[0]:
+        message = f"{counted(size, 'character')}, at least {limits[0]:,} needed"
+        yield at_row(subject, "length.short", severity, message, field, size, source)
+    if size > limits[1]:
+        message = f"{counted(size, 'character')}, at most {limits[1]:,} allowed"
+        yield at_row(subject, "length.long", severity, message, field, size, source)
 
 
 def repeated_keys(read: Sequence[Subject]) -> Iterator[Finding]:

@@ -13,15 +13,18 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from audits.patterns.criteria import Criterion, criteria
 from audits.patterns.matcher import first_spans, matches
+from audits.patterns.wording import Wording
 from audits.subjects import Subject, at_row
 from audits.text.passage import Passage
 from audits.text.quotations import Quotations, Span
 from schemas.findings import Finding
 
 FIELD = "content_full"
+_WORDING = Wording(Path(__file__).with_suffix(".toml"))
 _DIALOGUE = "HEART-BENCH appendix B.3 (3b), G.2"
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _SPOKEN = re.compile("[.,!?\u2026\u2014\u3002\uff01\uff1f-][\"'\u201d\u2019\u00bb\u300d\u300f]$")
@@ -29,42 +32,6 @@ _SPOKEN = re.compile("[.,!?\u2026\u2014\u3002\uff01\uff1f-][\"'\u201d\u2019\u00b
 
 _UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]")
 """A letter of a script that sets no spaces between words."""
-
-_TOLD = re.compile(
-    r",? (?:(?:I|he|she|they|we|my|the|his|her) (?:\w+ )?)?"
-    r"(?:said|says|asked|asks|answered|whispered|shouted|called|cried|told|replied|muttered|murmured|yelled)\b"
-)
-
-_TELLS = re.compile(
-    r"\b(?:said|says|say|saying|asked|answered|whispered|shouted|cried|replied|muttered|murmured|yelled|repeated|added"
-    r"|went|goes|snapped|mumbled|hissed|began|begged|mouthed|screamed|gasped|grunted|barked)(?: \w+ly)?[,:]? $",
-    re.IGNORECASE,
-)
-
-# A title, an inscription, a word that is mentioned: nobody says it.
-_MENTION = re.compile(
-    r"\b(?:(?:is|was|are|were|been|being|be|'s|book|film|song|game|play|poem|shop|boat|ship|band|dog|cat|horse|one|it"
-    r"|them|him|her|us|me|something|which|that) called"
-    r"|call(?:ed|ing|s)? (?:it|him|her|me|them|us|this|that|his|the)(?: \w+){0,2}"
-    r"|(?:re-?|nick)?named|(?:en)?titled|labell?ed|marked|stamped|so-called|known as|spelled|spelt|mean(?:s|t|ing)?"
-    r"|the (?:\w+ )?(?:book|film|song|words?|title|play|poem|show|caption|letters|sentence|phrase|motto|slogan|heading)"
-    r"|(?:sign|plate|board|label|badge|poster|banner|notice|sticker|plaque|stone|mug|t-?shirt|shirt|jumper|cap|stamp|tattoo"
-    r"|door|screen|display|headline|inscription|blackboard|card|ribbon|cake|form|envelope|folder|tag|button|key|wall)s?"
-    r"(?: \w+){0,5} (?:said|says|saying|read|reads|reading|with|bore|bearing)"
-    r"):? $",
-    re.IGNORECASE,
-)
-
-# What is read, sung or ticked is not said, unless it ends like speech.
-_SHOWN = re.compile(
-    r"\b(?:(?:read|reading|sang|sing|singing|watch(?:ed|ing)?|play(?:ed|ing)?|hummed|humming|whistled|tick(?:ed|ing)?|wrote"
-    r"|written|painted|printed|typed|carved|underlined|crossed out|pressed|clicked|chose|circled|scrawled|filed under"
-    r"|saw|performed|recited|from|of|in|about|to)(?: (?:the|a|her|his|my|our))?):? $",
-    re.IGNORECASE,
-)
-_SMALL = re.compile(
-    r"(?:an?|the|of|and|in|on|at|to|for|with|from|by|n?or|but|as|is|my|your|our|not?|its?)$", re.IGNORECASE
-)
 
 
 def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Finding]:
@@ -81,19 +48,21 @@ def audit(read: Sequence[Subject], passages: Sequence[Passage]) -> Iterator[Find
                 yield at_row(subject, criterion.code, criterion.severity, message, FIELD, source=criterion.source)
         passage.scans.clear()
         if not has_dialogue(passage):
-            message = "nobody speaks: no words in quotation marks"
+            message = "no dialogue: no words in quotation marks"
             yield at_row(subject, "rubin.dialogue", "warning", message, FIELD, source=_DIALOGUE)
 
 
 def has_dialogue(quoted: Quotations) -> bool:
     """Whether something is said in quotation marks: three words, or one that ends or is told as speech."""
     spans = [span for span in quoted.spans if quoted.text[span[0]] not in "*_"]
-    return any(_is_told(quoted.text, *span) for span in spans) or any(_is_said(quoted.text, *span) for span in spans)
+    return any(_is_attributed(quoted.text, *span) for span in spans) or any(
+        _is_said(quoted.text, *span) for span in spans
+    )
 
 
-def _is_told(text: str, start: int, end: int) -> bool:
+def _is_attributed(text: str, start: int, end: int) -> bool:
     """Whether words are followed by who says them: enough by itself, and quickly seen."""
-    return _TOLD.match(text, end) is not None and _WORDS.search(text, start, end) is not None
+    return _WORDING["said_behind"].match(text, end) is not None and _WORDS.search(text, start, end) is not None
 
 
 def _is_said(text: str, start: int, end: int) -> bool:
@@ -102,17 +71,17 @@ def _is_said(text: str, start: int, end: int) -> bool:
     words = _WORDS.findall(quotation)
     low = max(0, start - 80)
     ended = bool(words and _SPOKEN.search(quotation))
-    if _MENTION.search(text, low, start):
+    if _WORDING["mention"].search(text, low, start):
         return False
-    told = bool(words and _TELLS.search(text, low, start))
-    if not told and not ended and (_SHOWN.search(text, low, start) or _is_title(words)):
+    told = bool(words and _WORDING["said_before"].search(text, low, start))
+    if not told and not ended and (_WORDING["shown"].search(text, low, start) or _is_title(words)):
         return False
     return told or ended or len(words) >= 3 or bool(words and _UNSPACED.search(quotation) and end - start > 4)
 
 
 def _is_title(words: Sequence[str]) -> bool:
     """Whether all words but small ones have capitals."""
-    large = [word for word in words if _SMALL.match(word) is None]
+    large = [word for word in words if _WORDING["small_word"].match(word) is None]
     return len(large) >= 2 and all(word[0].isupper() for word in large)
 
 

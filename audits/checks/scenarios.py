@@ -18,10 +18,10 @@ from typing import Any
 from audits.checks import pattern_criteria, row_format
 from audits.patterns.criteria import criteria
 from audits.patterns.matcher import Match, matches
-from audits.subjects import WHOLE_TABLE, Subject, at_row, counted
+from audits.subjects import WHOLE_TABLE, Related, Subject, at_row
 from audits.text.passage import Passage
 from schemas.findings import Finding
-from schemas.tables import Row, term_ids, vocabulary
+from schemas.tables import term_ids, vocabulary
 
 LIMITS = {"context_text": (150, 2_000), "trigger_event.message_content": (100, 1_500)}
 """Characters. Lower bounds are the prompt's; upper ones hold for every published scenario (at most 1,942; 1,373)."""
@@ -49,10 +49,7 @@ _FAMILY = re.compile(
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each row by itself; the words of those of ``judged`` are English."""
     found = list(pattern_criteria.findings("scenarios", judged, wanted, judges=_judges))
@@ -63,9 +60,9 @@ def audit(
     return found
 
 
-def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+def coverage(read: Sequence[Subject], related: Related) -> list[Finding]:
     """``coverage.*``: what the scenarios leave out when taken together. Nothing is said of fewer than 8 rated ones."""
-    table = Subject("scenarios", WHOLE_TABLE, {})
+    table, rows = Subject("scenarios", WHOLE_TABLE, {}), [subject.row for subject in read]
     return [*_diamonds_coverage(table, rows), *_value_coverage(table, rows)]
 
 
@@ -104,28 +101,8 @@ def _judges(subject: Subject, field: str, match: Match) -> bool:
 
 
 def _lengths(subject: Subject) -> Iterator[Finding]:
-    for field, (low, high) in LIMITS.items():
-        size = len(subject.text(field).strip())
-        if 0 < size < low:
-            yield at_row(
-                subject,
-                "length.short",
-                "warning",
-                f"{counted(size, 'character')}, at least {low} needed",
-                field,
-                size,
-                _PROMPT,
-            )
-        if size > high:
-            yield at_row(
-                subject,
-                "length.long",
-                "warning",
-                f"{counted(size, 'character')}, at most {high:,} allowed",
-                field,
-                size,
-                _PROMPT,
-            )
+    for field, limits in LIMITS.items():
+        yield from row_format.length_of(subject, field, limits, "warning", _PROMPT)
     yield from row_format.one_sentence(subject, "description_for_agent", _PROMPT)
 
 

@@ -20,31 +20,27 @@ from typing import Any
 
 from audits.checks import task_preferences
 from audits.checks.task_preferences import IN_A_ROW, Profiles
-from audits.subjects import Subject, at_row, at_words, subjects
+from audits.subjects import Related, Subject, at_row, at_words
+from audits.text.word_runs import first_copied
 from schemas.findings import Finding, Severity
 from schemas.tables import Row
 
-KEY = ("item",)
 STOP_WORD = "TERMINATE"
 MOST_DEMOGRAPHICS = 2
 USER, ASSISTANT = "user", "assistant"
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PREFIX = "task_dialogue"
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each message by itself."""
-    profiles = _profiles(related)
+    profiles = task_preferences.profiles(related)
     found: list[Finding] = []
     for subject in read:
         if not subject.text("text").strip():
-            found.append(_at(subject, "empty", "nothing is said"))
+            found.append(_at(subject, "empty", "the message is empty"))
             continue
         found += _residue(subject)
         if subject.row.get("speaker") == USER:
@@ -52,16 +48,16 @@ def audit(
     return found
 
 
-def coverage(rows: Sequence[Mapping[str, Any]], related: Mapping[str, Sequence[Row]]) -> list[Finding]:
+def coverage(read: Sequence[Subject], related: Related) -> list[Finding]:
     """Findings of messages that depend on what was said before, and of how dialogues end."""
-    profiles = _profiles(related)
+    profiles = task_preferences.profiles(related)
     dialogues: dict[str, list[Subject]] = defaultdict(list)
-    for subject in subjects("task_turns", KEY, [dict(row) for row in rows], 0):
+    for subject in read:
         dialogues[str(subject.row.get("dialogue"))].append(subject)
     return [finding for said in dialogues.values() for finding in _dialogue(_in_order(said), profiles)]
 
 
-def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: frozenset[str]) -> Iterator[str]:
+def not_checked(rows: Sequence[Row], related: Related, wanted: frozenset[str]) -> Iterator[str]:
     """What was not looked for, and why: one line each."""
     missing = [name for name in ("users", "tasks", "preferences") if not related.get(name)]
     if missing:
@@ -88,10 +84,6 @@ def _expressions(name: str, field: str = "expressions") -> re.Pattern[str]:
     return re.compile("|".join(rules()[name][field]), re.IGNORECASE)
 
 
-def _profiles(related: Mapping[str, Sequence[Row]]) -> Profiles:
-    return task_preferences.profiles(related)
-
-
 def _in_order(said: Sequence[Subject]) -> list[Subject]:
     """The messages of a dialogue as they were said: of one turn the user's first."""
     return sorted(said, key=lambda each: (str(each.row.get("turn")), each.row.get("speaker") != USER))
@@ -99,10 +91,11 @@ def _in_order(said: Sequence[Subject]) -> list[Subject]:
 
 def _dialogue(said: Sequence[Subject], profiles: Profiles) -> Iterator[Finding]:
     users = [each for each in said if each.row.get("speaker") == USER]
-    if users and said[-1] is users[-1] and len(said) > 1:
+    broken = said[0].row.get("ended") == "failed"  # nobody ended it: a message did not come
+    if users and said[-1] is users[-1] and len(said) > 1 and not broken:
         yield _at(said[-1], "not_ended", "the limit of turns ended the dialogue, not the user")
-    if len(users) <= 1 and len(said) <= 2:
-        yield _at(said[0], "ended_at_once", "the user said one thing and ended")
+    if len(users) <= 1 and len(said) <= 2 and not broken:
+        yield _at(said[0], "ended_at_once", "the user ended the dialogue after one message")
     person = profiles.of(said[0].row.get("user_id"), said[0].row.get("task_id"))
     if person is None:
         return
@@ -181,13 +174,8 @@ def _swapped(subject: Subject) -> Iterator[Finding]:
 
 def _leaked(subject: Subject, profiles: Profiles) -> Iterator[Finding]:
     goal = profiles.goal_runs(subject.row.get("task_id"))
-    words = list(_WORD.finditer(subject.text("text")))
-    for start in range(len(words) - IN_A_ROW + 1) if goal else ():
-        window = words[start : start + IN_A_ROW]
-        if tuple(word[0].casefold() for word in window) in goal:
-            span = (window[0].start(), window[-1].end())
-            yield _words(subject, "goal_leaked", span, "word for word from the goal, which the user is not shown")
-            return
+    if span := first_copied(subject.text("text"), IN_A_ROW, goal):
+        yield _words(subject, "goal_leaked", span, "word for word from the goal, which the user is not shown")
 
 
 def _read_out(subject: Subject, profiles: Profiles) -> Iterator[Finding]:

@@ -13,23 +13,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audits.subjects import Related
+from audits.text.word_runs import Run, Span, word_runs
 from schemas.tables import Row
+from schemas.text.sentences import sentences as sentence_spans
 
 IN_A_ROW = 7
 _SHORTEST = 3  # letters of a demographic that can be recognised in running text
 
-_SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.)+[.!?]*")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_LINE = re.compile(r"[^\n]+")
 
 Place = tuple[str, str]
 """Domain and preference type."""
-Span = tuple[int, int]
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a text, each with its place."""
-    for found in _SENTENCE.finditer(text):
-        yield found.start(), found[0]
+    """The sentences of a text, each with its place; a line break ends one, as in a list."""
+    for line in _LINE.finditer(text):
+        for start, end in sentence_spans(line[0]):
+            yield line.start() + start, line[0][start:end]
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Profiles:
         self._tasks = {row["task_id"]: row for row in tasks}
         self._offered = _offered(users, preferences)
         self._menus: dict[str, Menu] = {}
-        self._goals: dict[str, frozenset[tuple[str, ...]]] = {}
+        self._goals: dict[str, frozenset[Run]] = {}
 
     def of(self, user_id: Any, task_id: Any) -> Person | None:
         """A user before a task; None where one of them is unknown."""
@@ -106,11 +108,12 @@ class Profiles:
         }
         return Person(own, self._menu(task), task["intent"].casefold())
 
-    def goal_runs(self, task_id: Any) -> frozenset[tuple[str, ...]]:
+    def goal_runs(self, task_id: Any) -> frozenset[Run]:
         """Each seven words in a row of a task's goal that do not stand in its intent."""
         if task_id not in self._goals:
             task = self._tasks.get(task_id)
-            self._goals[task_id] = _runs(task["goal"]) - _runs(task["intent"]) if task else frozenset()
+            goal, intent = (word_runs(task[name], IN_A_ROW) for name in ("goal", "intent")) if task else ({}, {})
+            self._goals[task_id] = frozenset(goal) - frozenset(intent)
         return self._goals[task_id]
 
     def demographics(self, user_id: Any) -> list[str]:
@@ -129,7 +132,7 @@ class Profiles:
         return self._menus[task["task_id"]]
 
 
-def profiles(related: Mapping[str, Sequence[Row]]) -> Profiles:
+def profiles(related: Related) -> Profiles:
     """The profiles of the related tables; the same object for the same tables."""
     tables = [related.get(name, ()) for name in ("users", "tasks", "preferences")]
     return _cached(*map(_Same, tables))
@@ -172,8 +175,3 @@ def _menu_of(places: Sequence[Place], offered: Mapping[Place, set[str]]) -> Menu
     listed = "|".join(map(re.escape, sorted(words, key=lambda value: (-len(value), value))))
     found_by = re.compile(rf"(?<!\w)(?:{listed})(?!\w)" if listed else r"(?!)", re.IGNORECASE)
     return Menu({value: frozenset(found) for value, found in by_value.items()}, found_by)
-
-
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    words = [word[0].casefold() for word in _WORD.finditer(text)]
-    return frozenset(tuple(words[start : start + IN_A_ROW]) for start in range(len(words) - IN_A_ROW + 1))

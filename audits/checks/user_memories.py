@@ -10,11 +10,11 @@ of eight with the rater's conversations. Codes: ``user_memories.toml``.
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from audits.subjects import Subject, at_row
+from audits.subjects import Related, Subject, at_row, entries
+from audits.text.word_runs import Run, placed_runs, word_runs
 from schemas.findings import Finding
 from schemas.tables import Row
 
@@ -29,16 +29,10 @@ _TEXTS = (
 )
 _OBSERVATIONS = "task_specific_observations"
 _REQUIREMENTS = "user_specific_requirements"
-_WORD = re.compile(r"\w+")
-
-Runs = frozenset[tuple[str, ...]]
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each memory; ``related`` holds "conversations" and "ratings" of their raters, whatever their script.
 
@@ -59,7 +53,7 @@ def audit(
     return found
 
 
-def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> list[str]:
+def not_checked(rows: Sequence[Row], related: Related, wanted: Collection[str]) -> list[str]:
     """What of these memories could not be compared, a line each."""
     checks = (
         ("ratings", ("memory.target_gold", "memory.statistics"), "figures"),
@@ -91,22 +85,26 @@ def _figures(subject: Subject, scores: Mapping[str, Sequence[int]]) -> Iterator[
 def _tasks(subject: Subject) -> Iterator[Finding]:
     target = subject.text("target_task")
     sources = subject.find("source_tasks")[1]
-    named = [*(sources if isinstance(sources, list) else ()), *(entry.get("task_name") for entry in _entries(subject))]
+    named = [
+        *(sources if isinstance(sources, list) else ()),
+        *(entry.get("task_name") for entry in entries(subject.row, _OBSERVATIONS)),
+    ]
     if target and target in named:
         yield at_row(subject, "memory.target_task", "error", "names the target task", "source_tasks", target)
 
 
 def _words(subject: Subject, conversations: Iterable[Row]) -> Iterator[Finding]:
-    of_target: set[tuple[str, ...]] = set()
-    of_source: set[tuple[str, ...]] = set()
+    of_target: set[Run] = set()
+    of_source: set[Run] = set()
     for conversation in conversations:
         runs = of_target if conversation["task"] == subject.text("target_task") else of_source
         runs |= _runs_of_conversation(conversation["conversation_id"], _text(conversation))
-    message = "stands in a conversation of the target task"
+    message = "occurs in a conversation of the target task"
     for field, text in _fields(subject):
-        leaked = next((run for run in _runs(text) if run in of_target and run not in of_source), None)
-        if leaked:
-            yield at_row(subject, "memory.target_text", "error", message, field, " ".join(leaked))
+        for run, _ in placed_runs(text, _RUN):
+            if run in of_target and run not in of_source:
+                yield at_row(subject, "memory.target_text", "error", message, field, " ".join(run))
+                break
 
 
 def _stated(subject: Subject) -> tuple[float, ...] | None:
@@ -128,13 +126,8 @@ def _fields(subject: Subject) -> Iterator[tuple[str, str]]:
     requirements = subject.find(_REQUIREMENTS)[1]
     for text in requirements if isinstance(requirements, list) else ():
         yield _REQUIREMENTS, str(text)
-    for entry in _entries(subject):
+    for entry in entries(subject.row, _OBSERVATIONS):
         yield _OBSERVATIONS, str(entry.get("observation"))
-
-
-def _entries(subject: Subject) -> list[Row]:
-    entries = subject.find(_OBSERVATIONS)[1]
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _text(conversation: Row) -> tuple[str, ...]:
@@ -142,10 +135,5 @@ def _text(conversation: Row) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _runs_of_conversation(_: str, texts: tuple[str, ...]) -> Runs:
-    return frozenset(run for text in texts for run in _runs(text))
-
-
-def _runs(text: str) -> Iterator[tuple[str, ...]]:
-    words = _WORD.findall(text.casefold())
-    return (tuple(words[place : place + _RUN]) for place in range(len(words) - _RUN + 1))
+def _runs_of_conversation(_: str, texts: tuple[str, ...]) -> frozenset[Run]:
+    return frozenset(run for text in texts for run in word_runs(text, _RUN))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from audits.checks.stated_ages import ages
-from audits.subjects import Subject, at_row, at_words
+from audits.subjects import Related, Subject, at_row, at_words, entries, values_of
 from schemas.findings import Finding, Severity
 from schemas.tables import Row, term_ids
 
@@ -83,17 +83,14 @@ class Conflict:
 
 
 def audit(
-    read: Sequence[Subject],
-    judged: Sequence[Subject],
-    related: Mapping[str, Sequence[Row]],
-    wanted: frozenset[str],
+    read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
 ) -> list[Finding]:
     """Findings of each user; ``related["preferences"]`` is the menu that spellings are compared with."""
     menu = _menu(related.get("preferences", ()))
     return [finding for subject in read for finding in _user(subject, menu)]
 
 
-def not_checked(rows: Sequence[Row], related: Mapping[str, Sequence[Row]], wanted: Collection[str]) -> Iterator[str]:
+def not_checked(rows: Sequence[Row], related: Related, wanted: Collection[str]) -> Iterator[str]:
     """What of the wanted codes was not looked for, and why: one line each."""
     if "preference.spelling" in wanted and not related.get("preferences"):
         fix = "name a --workspace or --release that has them"
@@ -131,13 +128,13 @@ def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[F
     values, active = _values(subject.row), _mask(subject.row)
     for conflict in (each for known in conflicts() for each in known.among(values)):
         if all(part.holds(values) for part in conflict.parts):
-            yield _told(subject, conflict, values, active)
+            yield _conflict_finding(subject, conflict, values, active)
     yield from _spellings(subject, values, menu)
     yield from _masks(subject, values)
     yield from _summaries(subject, values)
 
 
-def _told(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
+def _conflict_finding(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
     places = list(dict.fromkeys(part.place for part in conflict.parts))
     off = [part.domain for part in conflict.parts if part.domain and not active.get(part.domain, True)]
     severity: Severity = "note" if off else "warning"
@@ -166,8 +163,7 @@ def _spellings(subject: Subject, values: Values, menu: Mapping[str, Mapping[str,
 
 
 def _masks(subject: Subject, values: Values) -> Iterator[Finding]:
-    entries = _entries(subject.row, "interests")
-    named = Counter(entry.get("domain") for entry in entries)
+    named = Counter(values_of(subject.row, "interests", "domain"))
     for domain in term_ids("personalens_domains"):
         if named[domain] != 1:
             message = f"{domain} is named {named[domain]} times, once expected"
@@ -176,7 +172,7 @@ def _masks(subject: Subject, values: Values) -> Iterator[Finding]:
     if not active:
         yield at_row(subject, "mask.empty", "error", "no domain is on: no task can be given", "interests", source=_MASK)
     with_values = {place.split(": ")[0] for place, held in values.items() if ": " in place and held}
-    told = {entry.get("domain") for entry in _entries(subject.row, "interactions")}
+    told = {entry.get("domain") for entry in entries(subject.row, "interactions")}
     for domain in active:
         if domain not in with_values:
             message = f"{domain} is on, and has no preference"
@@ -191,7 +187,7 @@ def _summaries(subject: Subject, values: Values) -> Iterator[Finding]:
     for place, held in values.items():
         by_domain[place.split(": ")[0]] += [value.casefold() for value in held]
     own = [years for text in values.get("age", ()) for _, years in ages(text)]
-    for number, entry in enumerate(_entries(subject.row, "interactions")):
+    for number, entry in enumerate(entries(subject.row, "interactions")):
         domain, text = str(entry.get("domain")), entry.get("summary")
         if not isinstance(text, str):
             continue
@@ -208,7 +204,7 @@ def _summaries(subject: Subject, values: Values) -> Iterator[Finding]:
 
 def affinities(row: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """The domain, the type and the values of each preference of a user, those that are text."""
-    for entry in _entries(row, "affinities"):
+    for entry in entries(row, "affinities"):
         held = entry.get("values")
         texts = [value for value in held if isinstance(value, str)] if isinstance(held, list) else []
         yield str(entry.get("domain")), str(entry.get("preference")), texts
@@ -225,9 +221,4 @@ def _values(row: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _mask(row: Mapping[str, Any]) -> dict[str, bool]:
-    return {str(entry.get("domain")): entry.get("active") is True for entry in _entries(row, "interests")}
-
-
-def _entries(row: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
-    held = row.get(field)
-    return [entry for entry in held if isinstance(entry, Mapping)] if isinstance(held, list) else []
+    return {str(entry.get("domain")): entry.get("active") is True for entry in entries(row, "interests")}

@@ -7,16 +7,16 @@ python -m audits.duplicates --benchmark heart --rows mine.jsonl --window charact
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 
 from audits.duplicates.near_duplicates import THRESHOLD, Scope, findings
-from audits.own_rows import add_rows, rows_of
+from audits.own_rows import add_rows, rows_of, table_shards
 from schemas import command
 from schemas.benchmarks import Benchmark, benchmark
 from schemas.derived import completed
+from schemas.engines.choice import add_engine, engine, scratch
 from schemas.errors import RequestError, unknown
-from schemas.findings import counts
+from schemas.findings import Finding, counts
 from schemas.sources import add_source
 from schemas.tables import Row, Table
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Report the near-duplicates of a table; exit code 1 when there are any."""
     made = command.parser(
         "audits.duplicates",
-        "Find rows that tell the same text again: TF-IDF cosine above a threshold within a window.",
+        "Find near-duplicate rows: TF-IDF cosine above a threshold within a window.",
         "python -m audits.duplicates --benchmark heart --json",
     )
     add_source(made)
@@ -42,33 +42,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument(
         "--threshold", type=command.number(0, 1), default=THRESHOLD, metavar="X", help="cosine (default: 0.85)"
     )
-    made.add_argument(
-        "--processes",
-        type=command.whole_number(1, 256),
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="windows compared side by side (default: all cores)",
-    )
+    command.add_processes(made)
+    add_engine(made)
     return command.run(_run, made, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     table = _table(arguments, benchmark(arguments.benchmark))
-    rows = completed(table, rows_of(arguments, table.name))
-    scope = _scope(arguments, table, rows)
-    compared = sum(isinstance(row.get(scope.field), str) for row in rows)
+    scope, rows, compared, found = _on_engine(arguments, table) if arguments.engine else _in_memory(arguments, table)
     if rows and not compared:
         raise RequestError(
             "no text to compare", arguments.rows or table.name, field=scope.field, fix="Name a text field with --field"
         )
-    found = findings(rows, scope, arguments.processes, arguments.across, arguments.threshold)
     if arguments.json:
         listed = [finding.as_dict() for finding in found]
-        command.print_json({"rows": len(rows), "compared": compared, "counts": counts(found), "findings": listed})
+        command.print_json({"rows": rows, "compared": compared, "counts": counts(found), "findings": listed})
     for finding in found:
         command.say(f"{finding.row_id}  {finding.message}", quiet=arguments.quiet or arguments.json)
-    command.say(f"{len(found)} of {compared} rows with text repeat another ({len(rows)} rows)", quiet=arguments.quiet)
+    command.say(f"{len(found)} of {compared} rows with text repeat another ({rows} rows)", quiet=arguments.quiet)
     return command.FINDINGS if found else command.DONE
+
+
+def _in_memory(arguments: argparse.Namespace, table: Table) -> tuple[Scope, int, int, list[Finding]]:
+    """What is compared, the number of rows, of those with text, and the findings."""
+    rows = completed(table, rows_of(arguments, table.name))
+    scope = _scope(arguments, table, rows)
+    compared = sum(isinstance(row.get(scope.field), str) for row in rows)
+    found = findings(rows, scope, arguments.processes, arguments.across, arguments.threshold)
+    return scope, len(rows), compared, found
+
+
+def _on_engine(arguments: argparse.Namespace, table: Table) -> tuple[Scope, int, int, list[Finding]]:
+    """As ``_in_memory``, shard by shard."""
+    from audits.shards.windows import find_duplicates
+
+    if arguments.across:
+        raise RequestError("--across with --engine", expected="one of them", fix="Leave --engine out")
+    shards = table_shards(arguments, table.name)
+    scope = _scope(arguments, table, completed(table, shards[0].read()))
+    with scratch(arguments.scratch) as folder:
+        chosen = engine(arguments.engine, arguments.processes)
+        compared, found = find_duplicates(table, scope, shards, chosen, folder, arguments.threshold)
+    return scope, sum(shard.rows for shard in shards), compared, found
 
 
 def _table(arguments: argparse.Namespace, chosen: Benchmark) -> Table:

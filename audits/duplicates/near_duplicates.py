@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from audits.duplicates.neighbours import cosine_pairs, one_blas_thread
@@ -25,7 +25,8 @@ from schemas.tables import Row, Table
 CODE = "duplicate.semantic"
 THRESHOLD = 0.85
 
-_AGE, _INTENSITY = "age", "emotion_signature.intensity"
+_AGE, _FELT, _STRENGTH = "age", "emotion_signature", "intensity"
+_INTENSITY = f"{_FELT}.{_STRENGTH}"
 _REASONS = ("the earlier", "the more intense", "the lower id")
 _LISTED = 20
 """Rows that a message names beside the one to keep; a text that stands there a thousand times has more."""
@@ -57,8 +58,19 @@ def findings(
     past ``audits.duplicates.neighbours.MOST_PAIRS`` pairs in a window.
     """
     read = subjects(scope.table, scope.key, rows, 0)
-    windows = _windows(read, scope, across)
     twice = {row_id for row_id, times in Counter(each.id for each in read).items() if times > 1}
+    return in_order(of_windows(_windows(read, scope, across), scope, twice, processes, across, threshold))
+
+
+def of_windows(
+    windows: Sequence[Sequence[Subject]],
+    scope: Scope,
+    twice: Collection[str],
+    processes: int = 1,
+    across: bool = False,
+    threshold: float = THRESHOLD,
+) -> list[Finding]:
+    """The findings of windows, in order of window; ``twice`` are ids that several rows of the table carry."""
     inside = processes if len(windows) == 1 else 1
 
     def search(window: Sequence[Subject]) -> list[Finding]:
@@ -66,7 +78,23 @@ def findings(
         return [_finding(found, scope, threshold, across, twice) for found in _copies(window, pairs, twice)]
 
     with one_blas_thread():
-        return in_order(found for window in spread(search, windows, processes) for found in window)
+        return [found for window in spread(search, windows, processes) for found in window]
+
+
+def slim(subject: Subject, scope: Scope) -> Row | None:
+    """What of a row is needed to compare it with those of its window; None for a row without text."""
+    row = subject.row
+    if not isinstance(row.get(scope.field), str):
+        return None
+    felt = row.get(_FELT)
+    made = {name: row[name] for name in (*scope.key, *scope.window, scope.field, _AGE) if name in row}
+    return {**made, _FELT: {_STRENGTH: felt.get(_STRENGTH)}} if isinstance(felt, Mapping) else made
+
+
+def window_of(subject: Subject, scope: Scope) -> tuple[str, ...]:
+    """What a row has in the window's columns, "" for what it lacks."""
+    values = (subject.row.get(column) for column in scope.window)
+    return tuple("" if value is None else printable(str(value)) for value in values)
 
 
 def _windows(read: Sequence[Subject], scope: Scope, across: bool) -> list[list[Subject]]:
@@ -74,14 +102,8 @@ def _windows(read: Sequence[Subject], scope: Scope, across: bool) -> list[list[S
     windows: dict[tuple[str, ...], list[Subject]] = defaultdict(list)
     for each in read:
         if isinstance(each.row.get(scope.field), str):
-            windows[() if across else _window(each, scope)].append(each)
+            windows[() if across else window_of(each, scope)].append(each)
     return [window for window in windows.values() if len(window) > 1]
-
-
-def _window(subject: Subject, scope: Scope) -> tuple[str, ...]:
-    """What a row has in the window's columns, "" for what it lacks."""
-    values = (subject.row.get(column) for column in scope.window)
-    return tuple("" if value is None else printable(str(value)) for value in values)
 
 
 @dataclass
@@ -129,7 +151,7 @@ def _named(subject: Subject, twice: Collection[str]) -> str:
 def _finding(found: _Copy, scope: Scope, threshold: float, across: bool, twice: Collection[str]) -> Finding:
     one, other = _rank(found.kept), _rank(found.dropped)
     why = next((name for name, a, b in zip(_REASONS, one, other, strict=True) if a != b), "the first")
-    where = "across all rows" if across else ", ".join(filter(None, _window(found.dropped, scope)))
+    where = "across all rows" if across else ", ".join(filter(None, window_of(found.dropped, scope)))
     also = [f"{row_id} {cosine:.4f}" for row_id, cosine in found.others] + [f"{found.more:,} more"] * (found.more > 0)
     text = found.dropped.row[scope.field]
     return Finding(

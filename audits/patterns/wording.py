@@ -1,7 +1,7 @@
 """Words and expressions that stand in TOML beside the code that looks for them.
 
-``[words]`` are alternatives with ``|`` between them, which may begin a line. ``[expressions]`` are expressions, or
-lists of which any may stand; those of ``[in_any_case]`` are blind to capitals. ``{name}`` in an expression, or
+``[words]`` are alternatives: a list, or a text with ``|`` between them, which may begin a line. ``[expressions]`` are
+expressions, or lists of which any may match; those of ``[in_any_case]`` ignore case. ``{name}`` in an expression, or
 among words, stands for the words of that name, of this file or of the one it is read ``with_words_of``.
 
     WORDS = Wording(Path(__file__).with_suffix(".toml"), with_words_of=scenes.WORDS)
@@ -24,7 +24,7 @@ class Wording:
 
     def __init__(self, path: Path, with_words_of: Wording | None = None) -> None:
         self.data: Mapping[str, Any] = tomllib.loads(path.read_text("utf-8"))
-        own = {name: words.replace("\n", "") for name, words in self.data.get("words", {}).items()}
+        own = {name: _alternatives(words) for name, words in self.data.get("words", {}).items()}
         self.words: Mapping[str, str] = {**(with_words_of.words if with_words_of else {}), **own}
         self._compiled: dict[str, re.Pattern[str]] = {}
 
@@ -49,3 +49,7 @@ class Wording:
     def filled(self, source: str) -> str:
         """An expression with its words for ``{name}``."""
         return _PART.sub(lambda part: f"(?:{self.filled(self.words[part[1]])})", source)
+
+
+def _alternatives(words: str | list[str]) -> str:
+    return words.replace("\n", "") if isinstance(words, str) else "|".join(words)

@@ -7,20 +7,18 @@ A reader who learns nothing else learns these (``audits.shortcuts.transduction``
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from audits.shortcuts.leaks import finding
 from audits.shortcuts.questions import Question
+from audits.text.word_runs import word_runs
 from schemas.findings import Finding
 
 WORDS = 4  # of a phrase
 SHARE = 0.15  # of a person's questions, above which a phrase is its own
 LEAST = 4  # questions, so that few questions make no phrase
 TIMES = 3.0  # as often, by option, in right options as in wrong ones
-
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def own_phrases(asked: Sequence[Question]) -> Iterator[Finding]:
@@ -29,8 +27,8 @@ def own_phrases(asked: Sequence[Question]) -> Iterator[Finding]:
     for question in asked:
         people[question.character].append(question)
     for person, questions in sorted(people.items()):
-        right = Counter(run for each in questions for run in _runs(each.texts[each.answer]))
-        wrong = Counter(run for each in questions for text in _wrong(each) for run in _runs(text))
+        right = Counter(run for each in questions for run in word_runs(each.texts[each.answer], WORDS))
+        wrong = Counter(run for each in questions for text in _wrong(each) for run in word_runs(text, WORDS))
         options = sum(len(each.texts) - 1 for each in questions)
         cap = max(LEAST, math.ceil(SHARE * len(questions)))
         over = [
@@ -41,7 +39,7 @@ def own_phrases(asked: Sequence[Question]) -> Iterator[Finding]:
             yield finding(
                 "shortcut.phrase",
                 person,
-                f"{len(over)} phrases of {WORDS} words stand in more than {cap} right options of "
+                f"{len(over)} phrases of {WORDS} words occur in more than {cap} right options of "
                 f"{len(questions)}, first of all “{' '.join(worst)}”: in {right[worst]} right "
                 f"and {wrong[worst]} of {options} wrong options",
             )
@@ -49,8 +47,3 @@ def own_phrases(asked: Sequence[Question]) -> Iterator[Finding]:
 
 def _wrong(question: Question) -> Iterator[str]:
     return (text for place, text in enumerate(question.texts) if place != question.answer)
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(text.casefold())
-    return set(zip(*(words[start:] for start in range(WORDS)), strict=False))

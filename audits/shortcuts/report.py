@@ -123,7 +123,7 @@ def measure(
     design, text, middle = (None if hits is None else answered(asked, hits) for hits in tried)
     transductive, clustered, keyed = (_best(readers.get(name, {})) for name in ("transductive", "clustered", "keyed"))
     found = [*leaks.leaks(asked), *leaks.twins(asked), *own_phrases(asked)]
-    found += _whole(letters, lengths, sources)
+    found += _of_all_questions(letters, lengths, sources)
     found += _above("shortcut.pole", pole, "the opposite pole of the character is among the distractors")
     found += _above("shortcut.design", design, "a solver that knows only whose the options are is right")
     found += _above("shortcut.text", text, "a solver that only reads the options is right")
@@ -165,7 +165,7 @@ def _tried(asked: Sequence[Question], against: Opposites) -> tuple[list[float] |
     return solvers.by_source(asked, against), solvers.by_text(asked), solvers.by_likeness(asked)
 
 
-def _whole(letters: Letters, lengths: Lengths, sources: Sources) -> Iterator[Finding]:
+def _of_all_questions(letters: Letters, lengths: Lengths, sources: Sources) -> Iterator[Finding]:
     if letters.p < _DOUBT:
         shown = ", ".join(f"{letter} {count}" for letter, count in letters.counts.items())
         yield leaks.finding(

@@ -38,7 +38,7 @@ def sorted_out(read: Sequence[Subject], field: str) -> tuple[list[Subject], dict
         if what is None:
             judged.append(subject)
         else:
-            message = f"{what}: the English patterns cannot judge this text, and nothing else is said of its words"
+            message = f"{what}: the English patterns do not apply, so its words are not audited"
             others[place] = at_row(subject, CODE, "warning", message, field)
     return judged, others
 

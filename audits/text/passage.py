@@ -42,14 +42,14 @@ class Passage(Quotations):
         self._likely: Mapping[str, Sequence[int]] = {}
 
     @functools.cached_property
-    def told(self) -> list[Span]:
+    def sentence_spans(self) -> list[Span]:
         """The spans of its sentences."""
         return sentences(self.text, self.spans)
 
     @functools.cached_property
     def cut(self) -> Cut:
         """Its words."""
-        return cut(self.text, self.spans, self.told)
+        return cut(self.text, self.spans, self.sentence_spans)
 
     @property
     def stretches(self) -> Sequence[Span]:

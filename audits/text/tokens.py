@@ -144,23 +144,23 @@ class Cut:
     of_quotations: Sequence[Span]
 
 
-def cut(text: str, quoted: Sequence[Span] | None = None, told: Sequence[Span] | None = None) -> Cut:
+def cut(text: str, quoted: Sequence[Span] | None = None, sentence_spans: Sequence[Span] | None = None) -> Cut:
     """Cut a text into words; its time is linear in its length.
 
-    ``quoted`` are the spans of its quotations and ``told`` those of its sentences, where at hand.
+    ``quoted`` are the spans of its quotations and ``sentence_spans`` those of its sentences, where at hand.
     """
     quoted = spans(text) if quoted is None else quoted
-    told = sentences(text, quoted) if told is None else told
+    sentence_spans = sentences(text, quoted) if sentence_spans is None else sentence_spans
     words: list[str] = []
     before: dict[int, int] = {}
-    for start, end in _pieces(text, (0, len(text)), [*quoted, *told]):
+    for start, end in _pieces(text, (0, len(text)), [*quoted, *sentence_spans]):
         before[start] = len(words)
         if end - start > 1 or text[start] != " ":
             words += _TOKEN.findall(text, start, end)
     before[len(text)] = len(words)
     stretches: list[Span] = []
     inside: list[Span] = []
-    for span in told:
+    for span in sentence_spans:
         first, last = before[span[0]], before[span[1]]
         if 0 < last - first <= MOST_TOKENS:
             stretches.append(span)

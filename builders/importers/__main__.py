@@ -55,11 +55,15 @@ def _import(parsed: argparse.Namespace) -> int:
             "benchmark": staged.benchmark.name,
             "tables": staged.counts(),
             "findings": found,
+            "not_read": list(published.not_read),
             "workspace": str(parsed.workspace),
         }
         command.print_json(document)
     if not parsed.quiet:
         _summarise(staged, found, workspace.folder)
+        if published.not_read:
+            count, first = len(published.not_read), ", ".join(published.not_read[:3])
+            command.say(f"\n{count:,} files are not of the layout and were not read, e.g. {first}")
     return command.FINDINGS if found else command.DONE
 
 

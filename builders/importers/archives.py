@@ -20,7 +20,7 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -49,10 +49,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class Published:
-    """The files of a dataset by path from its root; ``where`` is how messages name the root."""
+    """The files of a dataset by path from its root; ``where`` is how messages name the root.
+
+    ``not_read`` are the files below the root whose names are not of the layout, in order of name.
+    """
 
     where: str
     files: dict[str, bytes]
+    not_read: tuple[str, ...] = ()
 
 
 def read(path: Path, layout: Layout, limits: Limits | None = None) -> Published:
@@ -74,11 +78,14 @@ def read(path: Path, layout: Layout, limits: Limits | None = None) -> Published:
     except _UNREADABLE as error:
         reason = str(error) or "it ends too early"
         raise RequestError(
-            "unreadable archive", path, expected=reason, fix="Give the folder, or a whole .tar.* or .zip"
+            "unreadable archive", path, expected=reason, fix="Give the folder, or a complete .tar.* or .zip"
         ) from None
     root = _root([name for name, _ in members], path, layout, suffix)
     where = f"{path}:{root}" if root else str(path)
-    return Published(where, {_below(name, root): content for name, content in members if _in_root(name, root, suffix)})
+    files = {
+        _below(name, root): content for name, content in members if content is not None and _in_root(name, root, suffix)
+    }
+    return Published(where, files, _others([name for name, _ in members], root, files))
 
 
 # The folder that is meant
@@ -117,11 +124,17 @@ def _below(name: str, root: str) -> str:
     return name[len(root) + 1 :] if root else name
 
 
+def _others(names: Sequence[str], root: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The files below the root that are not among those read."""
+    below = {_below(name, root) for name in names if not root or name.startswith(f"{root}/")}
+    return tuple(sorted(below - files.keys()))
+
+
 # Folders
 
 
 def _of_folder(path: Path, layout: Layout, suffix: re.Pattern[str], limits: Limits) -> Published:
-    names = [name for name in _walk(path, limits) if suffix.fullmatch(name)]
+    names = list(_walk(path, limits))
     root = _root(names, path, layout, suffix)
     files, total = {}, 0
     for name in sorted(names):
@@ -132,7 +145,7 @@ def _of_folder(path: Path, layout: Layout, suffix: re.Pattern[str], limits: Limi
         if total > limits.total_bytes:
             raise too_large(path, f"more than {limits.total_bytes // MIB} MiB")
         files[_below(name, root)] = content
-    return Published(str(path / root), files)
+    return Published(str(path / root), files, _others(names, root, files))
 
 
 def _walk(path: Path, limits: Limits) -> Iterator[str]:
@@ -161,8 +174,8 @@ def _content(path: Path, name: str, limits: Limits) -> bytes:
 # Archives
 
 
-def _members(path: Path, suffix: re.Pattern[str], limits: Limits) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the wanted members, in the archive's order."""
+def _members(path: Path, suffix: re.Pattern[str], limits: Limits) -> Iterator[tuple[str, bytes | None]]:
+    """Name of each file in the archive's order, with the content of the wanted ones."""
     with path.open("rb") as packed:
         magic = packed.read(6)
         packed.seek(0)
@@ -172,7 +185,7 @@ def _members(path: Path, suffix: re.Pattern[str], limits: Limits) -> Iterator[tu
             members = _tarred(path, packed, magic, suffix, limits)
         names: set[str] = set()
         for name, content in members:
-            if name in names:
+            if content is not None and name in names:
                 raise RequestError("two members of one name", path, expected=name, fix="Unpack it and give the folder")
             names.add(name)
             yield name, content
@@ -180,7 +193,7 @@ def _members(path: Path, suffix: re.Pattern[str], limits: Limits) -> Iterator[tu
 
 def _tarred(
     path: Path, packed: IO[bytes], magic: bytes, suffix: re.Pattern[str], limits: Limits
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, bytes | None]]:
     unpacked = Metered(path, _unpacked(path, packed, magic), limits)
     with tarfile.open(fileobj=unpacked, mode="r|", bufsize=MIB, tarinfo=_StrictTarInfo) as tar:
         for number, member in enumerate(tar, 1):
@@ -191,10 +204,12 @@ def _tarred(
                 continue
             if not member.isreg() or member.issparse():
                 raise unsafe(path, member.name, "a link, device or sparse file")
-            if suffix.fullmatch(name):
-                check_size(path, name, member.size, limits)
-                content = tar.extractfile(member)
-                yield name, content.read() if content else b""
+            if not suffix.fullmatch(name):
+                yield name, None
+                continue
+            check_size(path, name, member.size, limits)
+            content = tar.extractfile(member)
+            yield name, content.read() if content else b""
 
 
 def _unpacked(path: Path, packed: IO[bytes], magic: bytes) -> IO[bytes]:
@@ -222,7 +237,9 @@ class _StrictTarInfo(tarfile.TarInfo):
             raise tarfile.ReadError(f"damaged or cut off: {error}") from None
 
 
-def _zipped(path: Path, packed: IO[bytes], suffix: re.Pattern[str], limits: Limits) -> Iterator[tuple[str, bytes]]:
+def _zipped(
+    path: Path, packed: IO[bytes], suffix: re.Pattern[str], limits: Limits
+) -> Iterator[tuple[str, bytes | None]]:
     with zipfile.ZipFile(packed) as archive:
         members = archive.infolist()
         if len(members) > limits.entries:
@@ -236,6 +253,7 @@ def _zipped(path: Path, packed: IO[bytes], suffix: re.Pattern[str], limits: Limi
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
                 raise unsafe(path, member.filename, "a link or device")
             if not suffix.fullmatch(name):
+                yield name, None
                 continue
             if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise RequestError("member neither stored nor deflated", path, expected=name, fix="Unpack it first")

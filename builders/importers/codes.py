@@ -53,7 +53,7 @@ def code(name: str) -> Code:
 
 def meaning(name: str) -> str:
     """What a code means, for summaries; codes of failed record schemas are explained as one."""
-    return codes()[name].meaning if name in codes() else "a row does not fit its record schema; kept in rejected/"
+    return codes()[name].meaning if name in codes() else "a row does not fit its record schema; stored in rejected/"
 
 
 def document() -> str:

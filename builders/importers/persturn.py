@@ -128,6 +128,8 @@ def _profile(
     if rater_id not in profiles:
         profiles[rater_id] = profile
         staged.add({"raters": items.rater_row(profile, rater_id)}, name, profile, items.rater_item)
+        if isinstance(profile, dict) and not items.known_gender(profile.get("gender", "Male")):
+            staged.find("gender_other", "raters", rater_id, "gender", f"{profile['gender']!r} is taken for male")
     if same(profile, profiles[rater_id]) and rater_id in staged.rows["raters"]:
         return {"rater_id": rater_id}
     if not same(profile, profiles[rater_id]):

@@ -48,7 +48,7 @@ def rater_row(profile: Any, rater_id: str) -> Row:
         return profile  # type: ignore[no-any-return]
     row: Row = {"rater_id": rater_id, **{field: profile[field] for field in PROFILE_FIELDS if field in profile}}
     published = []
-    if "gender" in row and row["gender"] not in _GENDERS:
+    if "gender" in row and not known_gender(row["gender"]):
         published.append({"field": "gender", "value": text(row["gender"])})
     if "gender" in row:
         row["gender"] = "female" if row["gender"] == "Female" else "male"
@@ -68,6 +68,11 @@ def rater_item(row: Row) -> Any:
         if (original := published_value(row, field)) is not None:
             item[field] = original
     return item
+
+
+def known_gender(value: Any) -> bool:
+    """Whether a published gender is one that the released code names."""
+    return isinstance(value, str) and value in _GENDERS
 
 
 def conversation_row(item: Mapping[str, Any], rater_id: str, task: str, number: int) -> Row:

@@ -127,7 +127,7 @@ def _fields(block: str, fields: Sequence[str]) -> Row | str:
         if found is None or found[1] not in wanted:
             if found is not None and found[1] in ("id", "timeline", "intensity", "emotion_intensity"):
                 continue  # known from the plan; models like to repeat it
-            return f"has a line that is no field: {line.strip()[:40]!r}"
+            return f"has a line that is not a field: {line.strip()[:40]!r}"
         if found[1] in values:
             return f"has {found[1]} twice"
         values[found[1]] = found[2].strip()

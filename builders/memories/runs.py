@@ -212,7 +212,7 @@ def _own(space: Workspace, who: str, fresh: bool) -> list[Row]:
     rows = list(read_jsonl(path))
     own = [row for row in rows if (row.get("provenance") or {}).get("origin") != "built"]
     if len(own) < len(rows) and not fresh and not is_unedited(space, "memories", who):
-        fix = "Move the file away to keep it, or pass --fresh to write it anew"
+        fix = "Move the file away to keep it, or pass --fresh to overwrite it"
         raise RequestError("memories were changed since they were built", path, fix=fix)
     for wrong in failures(space.benchmark.table("memories"), own):
         raise RequestError(

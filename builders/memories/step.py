@@ -71,8 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_workers(made)
     how = made.add_mutually_exclusive_group()
     how.add_argument("--resume", action="store_true", help="continue where an earlier run stopped (the default)")
-    how.add_argument("--fresh", action="store_true", help="write anew, also built memories that were changed by hand")
-    made.add_argument("--dry-run", action="store_true", help="say what would be written and what it would cost")
+    how.add_argument("--fresh", action="store_true", help="rebuild everything, also memories that were edited by hand")
+    made.add_argument("--dry-run", action="store_true", help="show the plan by stage and tier, and the cost")
     add_backend_arguments(made)
     return run(_command, made, argv)
 
@@ -90,7 +90,7 @@ def _command(parsed: argparse.Namespace) -> int:
 def _print_forecast(parsed: argparse.Namespace, given: Run, tasks: Sequence[runs.Task]) -> int:
     asked = [window for task in tasks for window in task.asked]
     due = [window for window in asked if parsed.fresh or runs.is_due(window)]
-    expected = forecast.forecast(due, given.settings)
+    expected = forecast.forecast(asked, due, given.settings)
     if parsed.json:
         print_json({"benchmark": parsed.benchmark, "seed": parsed.seed, **expected.document()})
     else:

@@ -70,8 +70,12 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
             return ()
         side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
         return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
-    if beat in {"before", "linger", "chat", "talk", "tempted"}:
+    if beat in {"chat", "talk"}:
+        return _small_talk(frame, beat)
+    if beat in {"before", "linger", "tempted"}:
         return pieces("days", beat, frame.language)
+    if beat in {"earlier", "later"}:
+        return _episodes(frame, beat)
     if beat == "evening":
         late = frame.moment.part in {"evening", "night"}
         return _home(frame, "evening") or pieces("days", "morning" if late else "evening", frame.language)
@@ -94,6 +98,23 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
     bright = frame.weather in _BRIGHT and not frame.moment.dark
     day = "child_day" if frame.language == "child" else "day"
     return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
+
+
+def _small_talk(frame: Frame, beat: str) -> Sequence[str]:
+    """What is said with {second} before the trouble and after it, where the scene has {second} there to say it.
+
+    Nobody stays to chat after a matter that was not faced.
+    """
+    if beat == "talk" and frame.stance != "face":
+        return ()
+    told = frame.scene.beats["setup" if beat == "chat" else "face"]
+    return pieces("days", beat, frame.language) if all("{second" in line.lower() for line in told) else ()
+
+
+def _episodes(frame: Frame, beat: str) -> Sequence[str]:
+    """Small stories of the same day: from before the scene, or from the evening after a scene by day."""
+    late = frame.moment.part in {"evening", "night"}
+    return () if beat == "later" and late else pieces("episodes", beat, frame.language)
 
 
 def _at_home(setting: str) -> bool:

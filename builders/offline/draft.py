@@ -17,7 +17,7 @@ from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import render, straight, tidy
 from builders.offline.lines import OFTEN, Sentence, joined, opened
 from builders.offline.scenes import Frame
-from builders.offline.story import Outline, Piece
+from builders.offline.story import EPISODES, Outline, Piece
 from builders.offline.uses import Uses
 from schemas.text.sentences import sentences as spans
 
@@ -25,7 +25,9 @@ from schemas.text.sentences import sentences as spans
 SHORTEST, LONGEST = 2040, 4380
 
 # What a choice and the slot behind it make together now and then.
-_DOUBLED = tuple(f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all"))
+_DOUBLED = tuple(
+    f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
+)
 _CUT = "\x1f"
 # What a narrator may begin a statement with.
 _OPENERS = ("And", "So", "Then", "Well,", "Look,", "Oh,")
@@ -61,7 +63,7 @@ class _Part:
     joins: bool = False
 
     @property
-    def order(self) -> tuple[tuple[int, int, int], int]:
+    def order(self) -> tuple[tuple[int, float, int], int]:
         return self.piece.order, self.number
 
     @property
@@ -112,9 +114,14 @@ class Draft:
         return [start for start, _ in found], [text[start:end] for start, end in found]
 
     def _parts_of(self, piece: Piece) -> list[_Part]:
-        """The parts of a piece; what could only be told in worn words, or says nothing, is left out."""
+        """The parts of a piece; what could only be told in worn words, or says nothing, is left out.
+
+        An episode is told whole or not at all.
+        """
         parts = [_Part(piece, number, sentence, self._words(sentence)) for number, sentence in piece.sentences]
         fresh = [part for part in parts if part.text and not self._is_worn(part.text)]
+        if piece.beat in EPISODES:
+            return fresh if len(fresh) == len(parts) else []
         return fresh or [part for part in parts if part.text][:1]
 
     def _words(self, sentence: Sentence) -> str:
@@ -184,30 +191,32 @@ class Draft:
     def _adjusted(self, size: int, length: float) -> bool:
         """Whether something was added to or taken from a text too short or too long."""
         wanted = max(SHORTEST, length - _NEAR)
-        added = [part for piece in self._enough(wanted - size) for part in self._parts_of(piece)]
+        added = self._enough(wanted - size)
         self._parts = sorted((*self._parts, *added), key=lambda part: part.order) if added else self._parts
         if size > LONGEST and self._chosen:
             self._remove(self._chosen[-1])
             return True
         return bool(added)
 
-    def _enough(self, room: float) -> list[Piece]:
-        """Pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
-        taken: list[Piece] = []
-        while room > 0 and (piece := self._further()):
-            taken.append(piece)
-            self._name(piece.handles)
-            room -= piece.size
-        self._chosen += taken
-        return taken
+    def _enough(self, room: float) -> list[_Part]:
+        """Parts of pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
+        added: list[_Part] = []
+        while room > 0 and (piece := self._further(room)):
+            parts = self._parts_of(piece)
+            if parts:
+                added += parts
+                self._chosen.append(piece)
+                self._name(piece.handles)
+                room -= piece.size
+        return added
 
-    def _further(self) -> Piece | None:
+    def _further(self, room: float) -> Piece | None:
         """What else can be told; what would name a handle of the scene once too often comes last."""
         crowded = [name for name, most in OFTEN.items() if self._named[name] + 1 > most]
-        self._spare = self._spare or self._outline.more(crowded)
+        self._spare = self._spare or self._outline.more(crowded, room)
         if not self._spare:
             self._spare, self._often = self._often, []
-        self._spare = self._spare or self._outline.more(()) or self._outline.more((), short=True)
+        self._spare = self._spare or self._outline.more((), room)
         return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:

@@ -39,6 +39,8 @@ _SPEECH = re.compile("[\u201c\u201d?!:]")
 _LONGEST_JOINED = 170
 _BOUNDARY = re.compile(r"[.!?\u2026]\u201d?\s+")
 _OPENS = re.compile(r"\s*[\u201cA-Z0-9\u2018(]")
+_SAYS = re.compile(r"\s*I (?:said|asked|told|whispered|shouted|called|cried|answered|added|thought|wrote|repeated)\b")
+_ASKED = re.compile("[?!\u2026]\u201d\\s*$")
 _CLOSES = re.compile(r"[.!?\u2026]\u201d?\s*$")
 
 
@@ -191,7 +193,9 @@ def _split(template: Template) -> list[Template]:
     for place, node in enumerate(nodes):
         pieces[-1].append(node)
         open_speech += _speech(node)
-        if open_speech == 0 and _ends(node) and place + 1 < len(nodes) and _begins(nodes[place + 1]):
+        after = nodes[place + 1] if place + 1 < len(nodes) else None
+        ended = open_speech == 0 and after is not None and _ends(node) and _begins(after)
+        if ended and not _is_said(node, after):
             pieces.append([])
     return [tuple(piece) for piece in pieces if piece]
 
@@ -224,6 +228,11 @@ def _ends(node: Node) -> bool:
     if isinstance(node, str):
         return _CLOSES.search(node) is not None
     return isinstance(node, Choice) and all(option and _ends(option[-1]) for option in node.options)
+
+
+def _is_said(speech: Node, after: Node | None) -> bool:
+    """Whether a question or a cry goes on with who said it: "What?" I asked her."""
+    return isinstance(speech, str) and isinstance(after, str) and bool(_ASKED.search(speech) and _SAYS.match(after))
 
 
 def _begins(node: Node) -> bool:

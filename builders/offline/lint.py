@@ -33,7 +33,7 @@ from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 
 # Banks of sentences that any scene may use.
-_SHARED = frozenset({"days", "settings", "weather", "body", "portraits", "home"})
+_SHARED = frozenset({"days", "settings", "weather", "body", "portraits", "home", "episodes"})
 # What every variant of a scene gives, because voices use it in any scene.
 HANDLES = frozenset(["matter", "fix", "easy", "doing", "fear_s"])
 # People and things of the ledger at home, which lines of home.toml name.
@@ -128,7 +128,7 @@ def _lines_of(scene: Scene) -> Iterator[Line]:
     ]
     for beat, texts in scene.beats.items():
         for text in texts:
-            yield Line(f"{scene.id}.{beat}", text, scene.language, handles)
+            yield Line(f"{scene.id}.{beat}", text, scene.language, handles, needs=scene.needs)
     for text in scene.summary:
         yield Line(f"{scene.id}.summary", text, scene.language, handles, short=True)
     for text in scene.place:

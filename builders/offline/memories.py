@@ -17,6 +17,7 @@ from builders.offline.banks import pieces, voice
 from builders.offline.beats import scope
 from builders.offline.cast import named
 from builders.offline.chronicle import Chronicle
+from builders.offline.draft import SHORTEST
 from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.scenes import Frame
 from builders.pipeline.streams import Streams
@@ -24,7 +25,7 @@ from schemas.tables import Row, vocabulary
 
 # How many other tellings of a text are tried until one mentions the same facts as the row.
 _TRIES = 20
-_COMPARED = 4
+_COMPARED = 12
 _FIELDS = (
     "context",
     "content_summary",
@@ -115,7 +116,10 @@ class Writer:
         )
 
     def _other_text(self, plan: MemoryPlan, facts: Sequence[str], salt: int) -> str:
-        """Another telling: of the first that mention the same facts the one least like the others of its stage."""
+        """Another telling: of the first that mention the same facts the one least like the others of its stage.
+
+        One that is long enough, where there is any.
+        """
         life = self._chronicle(plan)
         tellings = [life.other_narrative(plan, salt)]
         fitting = [told for told in tellings if sorted(told.facts) == list(facts)]
@@ -125,7 +129,8 @@ class Writer:
             tellings.append(life.other_narrative(plan, salt + more))
             if sorted(tellings[-1].facts) == list(facts):
                 fitting.append(tellings[-1])
-        return min(fitting or tellings[-1:], key=life.nearest).text
+        whole = [told for told in fitting if len(told.text) >= SHORTEST]
+        return min(whole or fitting or tellings[-1:], key=life.nearest).text
 
     def _rendered(self, told: Frame, lines: Sequence[str], key: str, salt: int = 0) -> str:
         """One of some lines, in turns over the memories of a character, rendered for a short field."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from builders.offline.banks import bank, pieces
 from builders.offline.grammar import Choice, Template, capital, parse_line, render, straight, tidy
 from builders.offline.lines import loosened, sentences
+from builders.offline.slots import undeclared
 
 # Findings that a single line can have; the others need a whole memory.
 CODES = ("perspective.future", "perspective.adult", "identity.gendered", "identity.named", "vocabulary.inflated")
@@ -47,7 +48,8 @@ _WORD = re.compile(r"[A-Za-z']+")
 class Line:
     """A line and what is needed to tell it: where it stands, its language, and the values of its handles.
 
-    ``short``: no part of a narrative (a summary, a conclusion), so it does not count in the figures.
+    ``short``: no part of a narrative (a summary, a conclusion), so it does not count in the figures. ``needs`` are what
+    its scene asks the ledger for.
     """
 
     where: str
@@ -55,6 +57,7 @@ class Line:
     language: str
     handles: Sequence[Mapping[str, str]] = ()
     short: bool = False
+    needs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,8 @@ def _audited(told: Sequence[tuple[Line, str]]) -> list[str]:
     for line, text in told:
         if twice := _TWICE.search(text):
             said.setdefault((line.text, "twice"), f"{line.where}: a word twice {_around(text, twice.span())!r}")
+        for problem in undeclared(text, line.needs):
+            said.setdefault((line.text, problem), f"{line.where}: {problem}")
     found = audit("memories", rows, only=[*CODES, _PERSON])
     for finding in found:
         if finding.severity != "error" or (finding.code == _PERSON and finding.span is None):

@@ -12,10 +12,12 @@ HEART-BENCH appendix B.4 (natural language). Shown by
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from audits.checks.continuity import told_belongings
 from builders.offline.banks import Scene, bank
 from builders.offline.grammar import Choice, Slot, Template, parse_line
 
@@ -94,9 +96,18 @@ def scene_problems(scene: Scene) -> Iterator[tuple[str, str]]:
     for lines in scene.beats.values():
         for line in lines:
             yield from ((line[:60], problem) for problem in place_problems(line, values))
+    for text in (*(line for lines in scene.beats.values() for line in lines), *itertools.chain(*values.values())):
+        yield from ((text[:60], problem) for problem in undeclared(text, scene.needs))
     for need in scene.needs:
         if need not in bank("needs"):
-            yield "needs", f"needs {need!r}, which no ledger can have: one of {', '.join(sorted(bank('needs')))}"
+            yield f'"{need}"', f"needs {need!r}, which no ledger can have: one of {', '.join(sorted(bank('needs')))}"
+
+
+def undeclared(text: str, needs: Collection[str] = ()) -> Iterator[str]:
+    """What a text tells of as the narrator's own and not everybody has, and none of ``needs`` asks the ledger for."""
+    for name, told, (start, end) in told_belongings(text):
+        if name not in needs and told not in needs:
+            yield f"{text[start:end]!r} is not in every ledger: declare it in needs, or name it by a slot of the cast"
 
 
 def _spoken(line: str, values: Mapping[str, list[str]]) -> Iterator[str]:

@@ -35,22 +35,32 @@ _PLAIN = (
     ("arrive", "body", "small?", "detail?", "press", "outcome"),
     ("talk?", "linger?", "close", "evening", "after"),
 )
-# What a memory is filled with when all of these are told, in which paragraph, where, and how often at most.
+# Beats that are small stories of their own.
+EPISODES = ("earlier", "later")
+# What a memory is filled with when all of these are told, in which paragraph, where, how often at most, and how many
+# characters it has to lack for it: an episode is a small story of its own, and a few of those read better than many
+# single remarks.
 _MORE = (
-    ("detail", 1, 100, 4),
-    ("ambience", 0, 100, 1),
-    ("before", 1, -100, 1),
-    ("notice", 2, -100, 1),
-    ("weather", 0, 100, 1),
-    ("chat", 1, 50, 1),
-    ("talk", 3, -100, 1),
-    ("linger", 3, -100, 1),
-    ("before", 1, -100, 2),
-    ("ambience", 2, -100, 2),
-    ("chat", 1, 50, 2),
+    ("later", 3, -90, 1, 420),
+    ("earlier", 1, 40, 1, 420),
+    ("detail", 1, 100, 4, 0),
+    ("ambience", 0, 100, 1, 0),
+    ("chat", 1, 50, 1, 0),
+    ("before", 1, -100, 1, 0),
+    ("notice", 2, -100, 1, 0),
+    ("talk", 3, -100, 1, 0),
+    ("linger", 3, -100, 1, 0),
+    ("detail", 2, -50, 8, 0),
+    ("earlier", 1, 45, 1, 150),
+    ("later", 3, -89, 1, 250),
+    ("ambience", 2, -100, 1, 0),
+    ("before", 1, -99, 1, 0),
+    ("chat", 1, 51, 1, 0),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _AFTERMATH = ("{Later}", "{Soon}", "{Days}")
+# Beats of the evening of that day, which come before what is told with a time of its own.
+_AT_NIGHT = {"evening": 0.5, "later": 1.0}
 # What makes a stretch be left out sooner: each time its line was told, chance.
 _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one.
@@ -68,7 +78,7 @@ class Piece:
 
     beat: str
     line: str
-    order: tuple[int, int, int]
+    order: tuple[int, float, int]
     sentences: tuple[tuple[int, Sentence], ...]
     rank: float | None
 
@@ -124,14 +134,14 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
-    def more(self, crowded: Collection[str], short: bool = False) -> list[Piece]:
-        """One more piece for a memory that is still too short; none when all is told.
+    def more(self, crowded: Collection[str], room: float) -> list[Piece]:
+        """One more piece for a memory that lacks ``room`` characters; none when all is told.
 
-        ``crowded`` are handles of the scene that it must not name; ``short``: tell whatever there is.
+        ``crowded`` are handles of the scene that it must not name.
         """
-        for number, (beat, paragraph, place, most) in enumerate(_MORE):
-            room = self._more[number] < most or (short and beat not in ("detail", "weather"))
-            line = self._next(beat, set(), crowded) if room else None
+        for number, (beat, paragraph, place, most, least) in enumerate(_MORE):
+            wanted = self._more[number] < most and room >= least
+            line = self._next(beat, set(), crowded) if wanted else None
             if line is not None:
                 self._added += 1
                 self._more[number] += 1
@@ -195,7 +205,9 @@ def _time(line: str) -> str | None:
     return next((slot for slot in _AFTERMATH if slot in line), None)
 
 
-def _when(beat: str, line: str) -> int:
+def _when(beat: str, line: str) -> float:
     """Where a line belongs in its paragraph: in order, but what comes later comes later."""
     time = _time(line)
-    return 1 if beat == "evening" else 0 if time is None else 2 + _AFTERMATH.index(time)
+    if beat in _AT_NIGHT:
+        return _AT_NIGHT[beat]
+    return 0 if time is None else 2 + _AFTERMATH.index(time)

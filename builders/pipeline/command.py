@@ -102,7 +102,7 @@ def add_workers(made: argparse.ArgumentParser) -> None:
 
 def add_fresh(made: argparse.ArgumentParser) -> None:
     """Add ``--fresh``."""
-    made.add_argument("--fresh", action="store_true", help="build anew, also what a person has changed")
+    made.add_argument("--fresh", action="store_true", help="rebuild everything, also files that were edited by hand")
 
 
 def add_options(made: argparse.ArgumentParser | argparse._ArgumentGroup, options: Sequence[Option]) -> None:

@@ -65,7 +65,7 @@ def current_outcome(space: Workspace, table: str, key: str, digest: str, fresh: 
         return None
     count = path.read_bytes().count(b"\n")
     if not is_unedited(space, table, key):
-        return Outcome(table, key, "kept", "changed by hand; --fresh builds it anew", count)
+        return Outcome(table, key, "kept", "edited by hand; --fresh rebuilds it", count)
     if _stamp(space, table, key).is_file() and _stamp(space, table, key).read_text("ascii").strip() == digest:
         return Outcome(table, key, "up to date", "nothing it is made from has changed", count)
     return None

@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write replay items; see ``--help``."""
     return StepCommand(
         "replay_items",
-        "Select the turns that candidates answer anew.",
+        "Select the turns that candidates answer again.",
         "python -m builders.replay_items --benchmark persturn",
         build,
         OPTIONS,

@@ -96,7 +96,7 @@ def _validator() -> Any:
 def _check(scenario_id: str, blueprint: Blueprint, path: Path) -> None:
     for error in _validator().iter_errors(blueprint):
         field = ".".join(map(str, error.instance_path)) or None
-        fix = "See builders/seeds/scenarios for whole ones"
+        fix = "See builders/seeds/scenarios for complete ones"
         raise RequestError(
             "blueprint breaks its schema", path, row=scenario_id, field=field, expected=error.message, fix=fix
         )

@@ -6,9 +6,9 @@
     notes       one row a note that a speaker kept, where one is kept
     and the table of what was asked afterwards
 
-A message that did not come (declined, cut off, no reply) is a row without text and ends its dialogue: it is counted,
-and nothing is put in its place. ``planted_<metric>`` is what a judge should say of a turn or a dialogue, where offline
-speakers said it and so know.
+A message that did not come (declined, not readable, cut off, no reply) is a row without text and ends its dialogue: it
+is counted, and nothing is put in its place. ``planted_<metric>`` is what a judge should say of a turn or a dialogue,
+where offline speakers said it and so know.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from models.dialogue import Dialogue, Turn
 from models.remedies import Failure
 from models.request import Reply, Role
 
-# A reply that says nothing, or cannot be read, declines as much as one that says so.
+# A reply without text, or of another form than was asked for, did not decline: it could not be read.
 _STATE = {
     "answered": "said",
     "refused": "refused",
-    "unparsable": "refused",
-    "invalid": "refused",
+    "unparsable": "unreadable",
+    "invalid": "unreadable",
     "truncated": "truncated",
 }
 _USED = ("input_tokens", "output_tokens", "cost")

@@ -235,7 +235,7 @@ def _posted(url: str, body: dict[str, Any]) -> Any:
         raise MachineError(
             f"no embeddings ({error.last_attempt.exception()})",
             url,
-            fix="What was embedded is kept: run the same command again",
+            fix="Finished embeddings are stored: run the same command again",
         ) from None
     except ValueError as error:
         raise MachineError("no JSON", url, expected=str(error)) from None

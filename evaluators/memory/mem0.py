@@ -116,7 +116,7 @@ def _add(store: Any, memory: Memory, how: Mem0) -> None:
         raise MachineError(
             f"mem0 could not add a memory ({type(error).__name__}: {error})",
             row=memory.id,
-            fix="Characters that are complete are kept: run the same command again",
+            fix="Finished characters are stored: run the same command again",
         ) from None
 
 

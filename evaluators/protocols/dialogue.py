@@ -18,7 +18,7 @@ import argparse
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluators.dialogues.rows import Asked, Planted, dialogue_tables
 from evaluators.protocols.plan import Plan
@@ -27,6 +27,8 @@ from models.dialogue import Between, Cast, Dialogue, StopRule, dialogue
 from models.request import Chain, Reply, Role
 from releases import Release
 from schemas.randomness import rng_for
+
+Item = TypeVar("Item")
 
 SUBJECT: Role = "subject"
 USER: Role = "user"
@@ -90,14 +92,13 @@ def dialogue_plan(
     Raises RequestError for an unknown offline user.
     """
     offline_name(parsed.user, tuple(offline_users), "--user")
-    chosen = limited(talks, parsed.limit, parsed.seed, release)
     prefix = f"evaluate/dialogue/{release.name}"
     settings = asking(parsed, **{SUBJECT: parsed.model, USER: parsed.user})
     if parsed.model.startswith(OFFLINE) and parsed.user.startswith(OFFLINE):
         settings = replace(settings, name="offline")
     return Plan(
         unit="dialogues",
-        starts=[functools.partial(held, f"{prefix}/{talk.id}", talk) for talk in chosen],
+        starts=[functools.partial(held, f"{prefix}/{talk.id}", talk) for talk in talks],
         settings=settings,
         tables=lambda found: dialogue_tables(found, settings, extra),
         served=lambda found: {reply.model for role, reply in _replies(found) if role == SUBJECT},
@@ -115,12 +116,12 @@ def held(name: str, talk: Talk) -> Chain[Held]:
     return Held(talk, found, asked, talk.planted(found) if talk.planted else Planted())
 
 
-def limited(talks: Sequence[Talk], limit: int | None, seed: int, release: Release) -> list[Talk]:
-    """All talks, or a seeded sample of so many, in order."""
-    if limit is None or limit >= len(talks):
-        return list(talks)
-    chosen = rng_for(seed, release.name.benchmark, "evaluators", "limit").sample(range(len(talks)), limit)
-    return [talks[place] for place in sorted(chosen)]
+def limited(items: Sequence[Item], parsed: argparse.Namespace, release: Release) -> list[Item]:
+    """All of what talks are made of, or with ``--limit`` a seeded sample of so many, in order."""
+    if parsed.limit is None or parsed.limit >= len(items):
+        return list(items)
+    rng = rng_for(parsed.seed, release.name.benchmark, "evaluators", "limit")
+    return [items[place] for place in sorted(rng.sample(range(len(items)), parsed.limit))]
 
 
 def _replies(found: Sequence[Held]) -> Iterable[tuple[str, Reply]]:

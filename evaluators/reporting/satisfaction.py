@@ -12,8 +12,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from evaluators.reporting.meanings import figure_name, glossary
 from evaluators.reporting.parts import Chapter, Section, head_html, only_result, table
 from evaluators.reporting.satisfaction_charts import Series, square
+from evaluators.reporting.satisfaction_replay import bounds, pair, replay
 
 _COLOURS = {"raw": "s-recent", "ordinal": "s-mem0"}
 _CALIBRATED = "s-naive_rag"
@@ -33,9 +35,8 @@ def head(result: Result) -> str:
     figures, run = result["figures"], result["run"]
     best = [row for row in figures["ranking"] if row["rank"] == 1]
     names = " and ".join(f"<strong>{escape(row['name'])}</strong>" for row in best)
-    verdict = (
-        f"{names} {'stands' if len(best) == 1 else 'stand'} first with a mean absolute error of {_value(best[0])}."
-    )
+    errors = " and ".join(f"{_value(row)} ({bounds(row)})" for row in best)
+    verdict = f"{names} {'stands' if len(best) == 1 else 'share'} first, with a mean absolute error of {errors}."
     cautions = []
     offline = [judge for judge in run["judges"] if judge.startswith("offline:")]
     if offline:
@@ -45,7 +46,8 @@ def head(result: Result) -> str:
         cautions.append("No candidate is a model: their replies are drawn by planted quality.")
     lead = (
         f"{figures['turns']:,} rated turns of {figures['raters']} raters; scores under {escape(run['calibration'])}. "
-        "Intervals are over raters: others like them."
+        "Intervals are at 95 % and speak of other raters like these: raters are drawn anew with all of their turns"
+        " (bootstrap)."
     )
     return head_html(result, verdict, lead, cautions)
 
@@ -67,16 +69,20 @@ def sections(result: Result) -> list[Section]:
 def ranking(figures: Result, calibration: str) -> Section:
     """Judges under the headline calibration and baselines, best first."""
     rows = [
-        [escape(row["name"]), f"{row['rank']}", _value(row), _bounds(row), f"{row['turns']:,}", _tied(row)]
+        [escape(row["name"]), f"{row['rank']}", _value(row), bounds(row), f"{row['turns']:,}", _tied(row)]
         for row in figures["ranking"]
     ]
     note = (
-        '<p class="note">Two are told apart where the 95 % interval of their paired difference, whole raters drawn'
-        " anew, leaves out 0. A rank is one more than the number of those that are told to be better. Baselines read no"
-        " reply as a judge: what is not ahead of them has shown nothing.</p>"
+        '<p class="note">Two are apart where the 95 % interval of their paired difference, whole raters drawn anew,'
+        " leaves out 0; the others are tied. A rank is one more than the number of those that are better, so several"
+        " may share one. Baselines read no reply as a judge: a judge that is not ahead of them has shown nothing.</p>"
     )
-    head = ["Judge", "Rank", "Mean absolute error", "95 %", "Turns", "Not told from"]
-    lead = f"Judges under {escape(calibration)}, and baselines of score history and similar turns."
+    head = ["Judge", "Rank", "Mean absolute error", "95 %", "Turns", "Tied with"]
+    lead = (
+        f"Judges under {escape(calibration)}, and baselines of score history and similar turns, by mean absolute error:"
+        " how far, in points of the scale of 1 to 5, a score is from the rater's own. Lower is better. Another"
+        " calibration changes the ranking, other raters move it within the intervals."
+    )
     return Section("results", "Ranking of judges", table(head, rows) + note, lead)
 
 
@@ -87,15 +93,44 @@ def metrics(figures: Result) -> Section:
         rows = [
             [_method(method, one), *(_value(one["metrics"][key]) for key in _SHOWN)] for method, one in methods.items()
         ]
-        body += f"<h3>{escape(name)}</h3>{table(['Calibration', *(key.replace('_', ' ') for key in _SHOWN)], rows)}"
+        body += f"<h3>{escape(name)}</h3>{table(['Calibration', *map(metric_name, _SHOWN)], rows)}"
         body += "".join(_detail(name, method, one) for method, one in methods.items())
-    lead = "Raw and calibrated scores of every judge, so that like is compared with like."
-    return Section("metrics", "Agreement with raters", body, lead)
+    lead = (
+        "Raw and calibrated scores of every judge, so that like is compared with like. Intervals of every metric are in"
+        " the details: ours, and those of the published bootstrap."
+    )
+    known = dict.fromkeys(key.removeprefix("pu_").removeprefix("centred_") for key in _metric_keys(figures))
+    note = (
+        "Within raters: of each rater by itself, averaged by turns; raters with fewer than three turns or without"
+        " variation are left out and counted below. Centred: each rater's mean is taken off both sides first."
+    )
+    words = f'<details><summary>What the metrics mean</summary>{glossary(known)}<p class="note">{note}</p></details>'
+    return Section("metrics", "Agreement with raters", words + body, lead)
+
+
+def metric_name(key: str) -> str:
+    """A metric's name for people, within raters and centred too."""
+    for prefix, where in (("pu_", "within raters"), ("centred_", "centred")):
+        if key.startswith(prefix):
+            return f"{figure_name(key.removeprefix(prefix))}, {where}"
+    return figure_name(key)
+
+
+def _metric_keys(figures: Result) -> Iterator[str]:
+    for _, methods in _entries(figures):
+        for one in methods.values():
+            yield from one["metrics"]
 
 
 def _detail(name: str, method: str, one: Result) -> str:
     rows = [
-        [escape(key), _value(own), _bounds(own), _pair(own["published"]), escape(one["undefined"].get(key, ""))]
+        [
+            escape(metric_name(key)),
+            _value(own),
+            bounds(own),
+            pair(own["published"]),
+            escape(one["undefined"].get(key, "")),
+        ]
         for key, own in one["metrics"].items()
     ]
     head = ["Metric", "Value", "95 %", "95 % as published", "Why undefined"]
@@ -113,14 +148,19 @@ def calibrations(figures: Result) -> Section:
                 [
                     f"{_method(method, own)} <small>{escape(_name(one))}</small>",
                     _value(own["metrics"]["mae"]),
-                    _bounds(own["metrics"]["mae"]),
+                    bounds(own["metrics"]["mae"]),
                     _value(own["metrics"]["bias"]),
                     escape(reasons or "none"),
                 ]
             )
     head = ["Calibration", "Mean absolute error", "95 %", "Bias", "Kept their raw score"]
-    lead = "A calibration by rank gives a judge the spread of the rater's history, however little the judge knows."
-    return Section("calibration", "Calibration", table(head, rows), lead)
+    lead = (
+        "How far the scores are from the raters' after each calibration, and how many turns kept their raw score and"
+        " why. A calibration by rank gives a judge the spread of the rater's history, however little the judge knows."
+    )
+    names = dict.fromkeys(method for one in figures["entries"] for method in one["methods"])
+    words = f"<details><summary>What the calibrations do</summary>{glossary(names)}</details>"
+    return Section("calibration", "Calibration", words + table(head, rows), lead)
 
 
 def plots(figures: Result, calibration: str) -> Section:
@@ -143,7 +183,12 @@ def plots(figures: Result, calibration: str) -> Section:
         ]  # fmt: skip
         drawn += square(scales, "mean score of a rater", "mean score given for that rater", f"Scales, {name}")
         body += f'<h3>{name}: reliability, and the scale of each rater</h3><div class="facts">{drawn}</div>'
-    return Section("plots", "Calibration, drawn", body, "On the dashed line judge and raters are the same.")
+    lead = (
+        "Left: of the turns that were given a score, the mean score of the raters; on the dashed line the score means"
+        " what it says. Right: a dot a rater; on the dashed line the judge is as strict as the rater. Calibration to a"
+        " rater's history brings dots to the line whether or not the judge tells turns apart: that shows on the left."
+    )
+    return Section("plots", "Calibration, drawn", body, lead)
 
 
 def gains(figures: Result) -> Section:
@@ -157,52 +202,13 @@ def gains(figures: Result) -> Section:
         own = sorted(rater["gain"] for rater in one["raters"])
         rows.append(
             [
-                name, escape(one["base"]), f"{one['gain']:+.3f}", _bounds(one), f"{one['pu_gain']:+.3f}",
+                name, escape(one["base"]), f"{one['gain']:+.3f}", bounds(one), f"{one['pu_gain']:+.3f}",
                 f"{100 * one['gaining']:.0f} %", f"{own[0]:+.2f} / {own[len(own) // 2]:+.2f} / {own[-1]:+.2f}",
             ]
         )  # fmt: skip
     head = ["Rubric", "Against", "Gain", "95 %", "Mean over raters", "Raters that gain", "Least / median / most"]
     lead = "Mean absolute error without minus with, on the same turns: above 0 the rubric brings the judge closer."
     return Section("gain", "Gain by rater", table(head, rows, 2) if rows else "", lead)
-
-
-def replay(figures: Result) -> Section:
-    """Candidates under one calibration, and how they compare pair by pair."""
-    body = ""
-    for one in figures["replay"]:
-        told = f"{escape(one['selection'])} turns, judged by {escape(one['judge'])}, {escape(one['metric'])}"
-        rows = [_candidate(row) for row in one["candidates"]]
-        head = ["Candidate", "Mean", "Raw mean", "Mean of raters", "95 %", "As published", "Of tasks", "Of blocks",
-                "Satisfied", "Planted", "Turns", "Missing"]  # fmt: skip
-        body += f"<h3>{told}; {escape(one['calibration'])}</h3>{table(head, rows)}"
-        pairs = [_outcome(pair, group) for pair in one["pairs"] if pair["outcomes"] for group in pair["outcomes"]]
-        columns = ["Pair", "By", "Win", "Tie", "Lose", "Won of what is no tie", "Difference", "Compared"]
-        body += f"<details><summary>Pair by pair</summary>{table(columns, pairs, 2)}</details>"
-    lead = (
-        "One judge, one calibration for all. Planted is the mean score that raters would give most likely, known where"
-        " a reply's quality was planted. Hard turns were chosen by low scores: a mean over them is none over turns."
-    )
-    return Section("replay", "Candidates in replay", body, lead)
-
-
-def _candidate(row: Result) -> list[str]:
-    figures, raw = row["figures"], row["raw"]
-    planted = "–" if row["planted"] is None else f"{row['planted']:.3f}"
-    if figures is None:
-        return [escape(row["name"]), *["–"] * 8, planted, "0", f"{row['missing']:,}"]
-    return [
-        escape(row["name"]), f"{figures['micro']:.3f}", f"{raw['micro']:.3f}", f"{figures['rater']:.3f}",
-        _bounds(row["interval"]), _pair(row["published"]), f"{figures['task']:.3f}", f"{figures['block']:.3f}",
-        f"{100 * figures['sat_rate']:.1f} %", planted, f"{row['turns']:,}", f"{row['missing']:,}",
-    ]  # fmt: skip
-
-
-def _outcome(pair: Result, group: str) -> list[str]:
-    own = pair["outcomes"][group]
-    won = "–" if own["won"] is None else f"{100 * own['won']:.1f} %"
-    shares = [f"{100 * own[name]:.1f} %" for name in ("win", "tie", "lose")]
-    name = f"{escape(pair['first'])} <small>against {escape(pair['second'])}</small>"
-    return [name, group, *shares, won, f"{own['delta']:+.3f}", f"{int(own['count']):,}"]
 
 
 def counted(figures: Result) -> Section:
@@ -260,11 +266,3 @@ def _colour(method: str) -> str:
 def _value(one: Result) -> str:
     value = one.get("value", one.get("mae"))
     return "–" if value is None else f'<span data-value="{value:.6f}">{value:.3f}</span>'
-
-
-def _bounds(one: Result) -> str:
-    return "–" if one["low"] is None else f"{one['low']:.3f} to {one['high']:.3f}"
-
-
-def _pair(bounds: Sequence[float] | None) -> str:
-    return "–" if bounds is None else f"{bounds[0]:.3f} to {bounds[1]:.3f}"

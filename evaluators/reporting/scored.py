@@ -8,7 +8,6 @@ sentences, means elsewhere; agreement where there are several judges; an examina
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -31,6 +30,7 @@ from evaluators.reporting.judges import (
     used,
 )
 from evaluators.reporting.lines import figures_of, metric_name, population
+from evaluators.reporting.meanings import explained
 from evaluators.reporting.parts import Chapter, Section, head_html, table
 from evaluators.reporting.ranking import ranking
 from evaluators.reporting.scored_report import ScoredReport
@@ -42,7 +42,6 @@ from evaluators.scoring.run_names import names_of
 from evaluators.scoring.score_figures import PEOPLE
 from evaluators.scoring.score_rows import read_scores
 
-_MEANINGS = Path(__file__).with_name("meanings.toml")
 _WEAK = 0.2  # a kappa below which a judge is called noise: "slight" agreement, Landis and Koch 1977
 _WITHHELD: Mapping[str, Any] = {"value": None, "intervals": []}
 _ENOUGH = 100  # examined items from which on that is said
@@ -144,7 +143,7 @@ def sections(report: ScoredReport, paths: Sequence[Path]) -> list[Section]:
     """All sections that the results have something for, in order."""
     return [
         figures(report),
-        ranking(report.ranks, "Whole clusters of the rubric are drawn anew."),
+        ranking(report.ranks, "Whole clusters of the rubric are resampled."),
         psychometrics.profiles(report),
         psychometrics.traits(report),
         psychometrics.reliability(report),
@@ -160,7 +159,6 @@ def sections(report: ScoredReport, paths: Sequence[Path]) -> list[Section]:
 def figures(report: ScoredReport) -> Section:
     """Each figure: what it means, what would change it, its value and intervals for every run and judge, and how far
     the judge is to be trusted."""
-    meanings = tomllib.loads(_MEANINGS.read_text("utf-8"))
     ends = _ends(report)
     trusted = examinations(report)
     found: dict[str, list[_Shown]] = {}
@@ -174,14 +172,9 @@ def figures(report: ScoredReport) -> Section:
             )
     body = ""
     for metric, rows in found.items():
-        known = meanings.get(metric, {})
-        title = escape(known.get("name", metric_name(metric).capitalize()))
-        means = escape(known.get("means", f"Mean of the scores of {metric_name(metric)} over what applies."))
-        changes = escape(known.get("changes", "The answers, and the judge's bias."))
-        body += (
-            f'<div class="figure"><h3>{title}</h3><p>{means} <span class="changes">Changes with: {changes}</span></p>'
-            f"{_figure_table(rows, ends.get(metric))}</div>"
-        )
+        words = metric_name(metric)
+        means = f"Mean of the scores of {words} over what applies."
+        body += explained(metric, _figure_table(rows, ends.get(metric)), words.capitalize(), means)
     lead = (
         "What was measured, how sure it is (95 % intervals, each for whom it speaks of), and what would change it. The "
         "last column says how the judge did on texts whose quality was planted."

@@ -34,14 +34,21 @@ def read_released(rubric: Rubric, reply: Reply, fields: Mapping[str, str]) -> di
 
     Raises RequestError for a rubric on another scale than 1 to 5.
     """
-    if rubric.scale.values != (1.0, 2.0, 3.0, 4.0, 5.0) or len(rubric.parts) != 1:
-        raise RequestError(
-            "--released-parsing for this rubric", rubric.path, expected="one score from 1 to 5", fix="Leave it out"
-        )
+    demand_released(rubric)
     if reply.status == "failed":
         return read_reply(rubric, reply, fields)
     text = reply.text.strip() or (str(reply.answer[rubric.parts[0].name]) if reply.status == "answered" else "")
     return {rubric.parts[0].name: verdict_of(released_score(text))}
+
+
+def demand_released(rubric: Rubric) -> None:
+    """Raise RequestError for a rubric on another scale than the released judge's, one score from 1 to 5."""
+    if rubric.scale.values != (1.0, 2.0, 3.0, 4.0, 5.0) or len(rubric.parts) != 1:
+        raise RequestError(
+            "--released-parsing for this rubric", rubric.path,
+            expected="one score from 1 to 5, or one that the released judge of its benchmark gives",
+            fix="Leave it out, or name other rubrics with --rubric",
+        )  # fmt: skip
 
 
 def stand_alone(reply: str) -> int:

@@ -18,32 +18,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from evaluators.dialogues.items import read_items
 from evaluators.reporting.lines import reason_lines, score_lines
-from evaluators.rubrics.compatibility import read_released
-from evaluators.rubrics.judging import Reader, judged
+from evaluators.rubrics.judged_rows import Found, said_rows, score_rows
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
-from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer, planted_of
+from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
-from evaluators.rubrics.verdicts import Verdict, read_reply
-from evaluators.running import (
-    add_dry_run_argument,
-    asking,
-    evaluations,
-    offline_name,
-    print_plan,
-    run_chains,
-    slug,
-    used,
-)
-from evaluators.scoring.metrics import Metric, State
+from evaluators.rubrics.released_judgements import OTHERWISE, asked_of_judges, with_released_form
+from evaluators.running import add_dry_run_argument, asking, evaluations, offline_name, print_plan, results_of, slug
+from evaluators.scoring.metrics import Metric
+from evaluators.scoring.resampling import load_ahead
 from evaluators.scoring.results import read_result
-from evaluators.scoring.said_rows import Said, planted_in
+from evaluators.scoring.said_rows import Said, planted_in, row_reader, without_texts
 from evaluators.scoring.score_rows import frame_of, rows_beside, write_scores
-from models.backends import BackendSettings, add_asking_arguments
-from models.request import Chain, Reply
+from models.backends import add_asking_arguments
+from models.request import Chain
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
@@ -51,10 +40,6 @@ from schemas.version import package_version
 
 HELP = "judge what a model said by rubrics, and write scores as rows"
 EXAMPLE = "python -m evaluators judge said.offline-slipping.json --judge offline:noisy"
-
-_UNSAID: Mapping[str, State] = {"refused": "refused", "failed": "failed"}  # all else is unscored
-
-Found = tuple[dict[str, Verdict], tuple[Reply, ...]]
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
@@ -74,7 +59,8 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--released-parsing",
         action="store_true",
-        help="read replies as the released judge of persona fidelity did, to compare with its scores",
+        help="read replies as the released judge of the benchmark did (fidelity, personalens), to compare with its"
+        " scores",
     )
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
@@ -105,14 +91,15 @@ def run(parsed: argparse.Namespace) -> int:
     tables = {rubric.id: _table(parsed, header, rubric) for rubric in rubrics}
     if parsed.dry_run:
         return _plan(parsed, judges, offline, rubrics, tables)
+    load_ahead()
     rows: list[dict[str, Any]] = []
     for judge in judges:
         settings = asking(parsed, judge=judge)
         for rubric in rubrics:
             said = tables[rubric.id]
             starts = _chains(said, rubric, offline[judge], parsed, header)
-            found = run_chains(starts, settings, offline=offline[judge] is not None)
-            rows += _rows(said, rubric, judge, found, settings)
+            found = results_of(starts, settings, offline=offline[judge] is not None)
+            rows += score_rows(said, rubric, judge, found, settings)
     if parsed.ratings:
         rows += people_rows(read_ratings(parsed.ratings, rubrics), rows, parsed.ratings)
         judges.append(PEOPLE)
@@ -121,12 +108,15 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _rubrics(parsed: argparse.Namespace, header: Mapping[str, Any]) -> list[Rubric]:
     """The rubrics that are named, or those of the benchmark for this protocol. Raises RequestError for none."""
-    if parsed.rubric:
-        return [read_rubric(path) for path in parsed.rubric]
-    benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
-    found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
+    found = [read_rubric(path) for path in parsed.rubric or ()]
+    if not found:
+        benchmark, protocol = header["release"]["name"].partition("@")[0], header["run"]["protocol"]
+        found = [one for one in rubrics_of(benchmark) if not one.protocols or protocol in one.protocols]
+        found = with_released_form(found) if parsed.released_parsing else found
     if not found:
         raise RequestError(f"no rubric of {benchmark} for {protocol}", parsed.said, fix="Name a file with --rubric")
+    for rubric in found:  # what cannot be judged so is refused before anything is asked
+        asked_of_judges(rubric, parsed.released_parsing)
     return found
 
 
@@ -140,32 +130,34 @@ def _table(parsed: argparse.Namespace, header: Mapping[str, Any], rubric: Rubric
     return replace(said, rows=said.rows[places])
 
 
-def _said(table: Said) -> pl.DataFrame:
-    return table.rows.filter(pl.col("state") == "said")
-
-
 def _chains(
     table: Said, rubric: Rubric, offline: str | None, parsed: argparse.Namespace, header: Mapping[str, Any]
 ) -> list[Callable[[], Chain[Found]]]:
     """A chain an item that was said."""
     name = f"judge/{header['release']['name']}/{header['run']['model']}"
-    rows = _said(table).rows(named=True)
-    unknown = any(planted_in(row, part.name)[0] is None for row in rows for part in rubric.parts)
-    if offline in KEYED and unknown:
+    said = said_rows(table)
+    known = without_texts(said, table.groups) if offline in KEYED else []
+    if any(planted_in(row, part.name)[0] is None for row in known for part in rubric.parts):
         raise RequestError(
             f"offline:{offline} without planted quality", parsed.said, expected="what an offline subject wrote",
             fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
-    read = read_released if parsed.released_parsing else read_reply
+    ask = asked_of_judges(rubric, parsed.released_parsing)
+    row = row_reader(said)
     return [
-        functools.partial(_judged, rubric, f"{name}/{row['item']}", row, (offline, parsed.seed), read) for row in rows
+        functools.partial(_judged, rubric, f"{name}/{item}", functools.partial(row, place), (offline, parsed.seed), ask)
+        for place, item in enumerate(said["item"])
     ]
 
 
 def _judged(
-    rubric: Rubric, name: str, row: Mapping[str, Any], without: tuple[str | None, int], read: Reader
+    rubric: Rubric,
+    name: str,
+    read_row: Callable[[], Mapping[str, Any]],
+    without: tuple[str | None, int],
+    ask: Callable[..., Chain[Found]],
 ) -> Chain[Found]:
-    offline, seed = without
+    row, (offline, seed) = read_row(), without
     fields = {key: value for key, value in row.items() if isinstance(value, str)}
     known = {part.name: planted_in(row, part.name) for part in rubric.parts}
     more = row.get("quality"), row.get("memory_mean")
@@ -175,39 +167,7 @@ def _judged(
         chance = rng_for(seed, "evaluators", f"judge.{offline or 'estimate'}", name)
         return offline_answer(offline or "constant", rubric, fields, planted, chance)
 
-    return (yield from judged(rubric, name, fields, compose, read))
-
-
-def _rows(
-    table: Said, rubric: Rubric, judge: str, found: Sequence[Found], settings: BackendSettings
-) -> list[dict[str, Any]]:
-    """A score row an item and score; what was not said is not judged and has its own state."""
-    by_item = dict(zip(_said(table)["item"].to_list(), found, strict=True))
-    made = []
-    for row in table.rows.rows(named=True):
-        state = None if row["state"] == "said" else _UNSAID.get(row["state"], "unscored")
-        nothing = {part.name: Verdict(state, reason=row["reason"]) for part in rubric.parts} if state else {}
-        verdicts, replies = by_item.get(row["item"], (nothing, ()))
-        spent = used([reply.usage for reply in replies], judge, settings)
-        for place, (part, verdict) in enumerate(verdicts.items()):
-            planted_state, planted = planted_of(rubric, row, part)
-            made.append(
-                {
-                    "item": row["item"],
-                    "metric": part,
-                    "judge": judge,
-                    "state": verdict.state,
-                    "value": verdict.value,
-                    "reason": verdict.reason,
-                    "evidence": verdict.evidence,
-                    "planted": planted,
-                    "planted_state": planted_state,
-                    # One call gives all scores of a rubric: its tokens stand with the first.
-                    **(spent if place == 0 else {"input_tokens": 0, "output_tokens": 0, "cost": 0.0}),
-                    "groups": {name: row[name] for name in table.groups},
-                }
-            )
-    return made
+    return (yield from ask(rubric, name, fields, compose))
 
 
 def _plan(
@@ -265,6 +225,9 @@ def _write(
         print_json({"result": str(path), **{key: written[key] for key in ("release", "run", "metrics", "figures")}})
     else:
         _say_figures(written, rows, rows_beside(path), parsed.quiet)
+    if parsed.released_parsing:
+        other = sum(OTHERWISE in (row["reason"] or "") for row in rows)
+        say(f"{other:,} of {len(rows):,} scores are another when read strictly", quiet=parsed.quiet or parsed.json)
     say(f"wrote {path}", quiet=parsed.quiet or parsed.json)
     states = {one["judge"]: one["states"] for one in written["figures"]["judged"] if one["judge"] != PEOPLE}
     if any(one["failed"] for one in states.values()):

@@ -6,20 +6,22 @@ is replaced by the item's field of that name, for example the poles of the dimen
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluators.rubrics.loading import VARIABLE, Part, Rubric
 from evaluators.rubrics.verdicts import NA, Verdict, read_reply, say_value
 from evaluators.scoring.score_figures import POSITION
-from models.prompts import load
+from models.prompts import Rendered, load
 from models.request import Chain, Reply, Request
 from schemas.errors import RequestError
 
 _HEADING = re.compile(r"^#", re.MULTILINE)
 _PROMPT = Path(__file__).parent / "judge.md"
+_RUBRICS = 64  # of a run, at most, for which what follows from the rubric alone is kept
 
 Fields = Mapping[str, str]
 Compose = Callable[[Rubric, Fields], dict[str, Any]]
@@ -28,13 +30,7 @@ Reader = Callable[[Rubric, Reply, Fields], dict[str, Verdict]]
 
 def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[], Any], sample: int = 0) -> Request:
     """The request that has an item judged; ``name`` begins its id. Raises RequestError for an item without a field."""
-    told = load(_PROMPT).render(
-        instructions=_fill(rubric.instructions, fields, rubric),
-        scores=_scores(rubric, fields),
-        applies=_applies(rubric),
-        answer=_form(rubric),
-        seen="\n\n".join(f"# {heading}\n\n{_material(fields, field, rubric)}" for field, heading in rubric.sees),
-    )
+    told = judge_prompt(_PROMPT, rubric, fields, _scores(rubric), _form(rubric), applies=_applies(rubric))
     return Request(
         id=f"{name}/{rubric.id}",
         role="judge",
@@ -50,6 +46,18 @@ def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[
     )
 
 
+def judge_prompt(path: Path, rubric: Rubric, fields: Fields, scores: str, answer: str, **more: str) -> Rendered:
+    """What a judge is told of an item and asked about scores (``scores_in_words``), in the words of a prompt file."""
+    return load(path).render(
+        instructions=_fill(rubric.instructions, fields, rubric),
+        scores=_fill(scores, fields, rubric),
+        answer=answer,
+        seen="\n\n".join(f"# {heading}\n\n{_material(fields, field, rubric)}" for field, heading in rubric.sees),
+        **more,
+    )
+
+
+@functools.lru_cache(maxsize=_RUBRICS)
 def answer_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON Schema of a judge's answer: a value of the scale or "NA" a score, and quotations where asked for."""
     properties: dict[str, Any] = {}
@@ -98,14 +106,19 @@ def both_orders(verdict: Verdict, turned: Verdict) -> Verdict:
     return Verdict("scored", 0.5, POSITION, verdict.evidence)
 
 
-def _scores(rubric: Rubric, fields: Fields) -> str:
+@functools.lru_cache(maxsize=_RUBRICS)
+def _scores(rubric: Rubric) -> str:
+    return scores_in_words(rubric.parts)
+
+
+def scores_in_words(parts: Sequence[Part]) -> str:
     """What each score asks, with its levels; levels that all scores share stand once."""
-    first = rubric.parts[0].levels
-    shared = len(rubric.parts) > 1 and all(part.levels == first for part in rubric.parts)
-    told = [_words(part, {} if shared else part.levels) for part in rubric.parts]
+    first = parts[0].levels
+    shared = len(parts) > 1 and all(part.levels == first for part in parts)
+    told = [_words(part, {} if shared else part.levels) for part in parts]
     if shared and first:
         told.append("Levels:\n" + _levels(first))
-    return _fill("\n\n".join(told), fields, rubric)
+    return "\n\n".join(told)
 
 
 def _words(part: Part, levels: Mapping[str, str]) -> str:
@@ -126,6 +139,7 @@ def _applies(rubric: Rubric) -> str:
     return f'Quote for each score, word for word from "{heading}", the words that it rests on.\n\n'
 
 
+@functools.lru_cache(maxsize=_RUBRICS)
 def _form(rubric: Rubric) -> str:
     shown = {"integers": "...", "boolean": "true or false", "labels": '"..."', "pairwise": '"first", "second" or "tie"'}
     keys = []

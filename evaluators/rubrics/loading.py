@@ -29,6 +29,8 @@ _TOP = {
     "unit": str,
     "protocols": list,
     "stated": str,
+    "released": str,
+    "headline": int,
     "instructions": str,
     "max_tokens": int,
     "evidence": str,
@@ -78,14 +80,15 @@ class Part:
     not_applicable: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one object a file, so that what follows from it alone is made once
 class Rubric:
     """A rubric file.
 
     ``sees`` are the fields that reach the judge, with their headings; ``evidence`` names the one that a quotation must
     occur in; ``words`` the fields that the offline judge ``words`` compares, ``stated`` the field in which an answer
-    states its own score. ``protocols`` are those whose answers it judges, empty for any; ``composites`` are metrics
-    made of several scores of an item.
+    states its own score, ``released`` what the released judge of its benchmark scores alike. ``protocols`` are those
+    whose answers it judges, empty for any; ``composites`` are metrics made of several scores of an item. Runs are
+    ranked by the rubric of the highest ``headline``.
     """
 
     id: str
@@ -93,6 +96,8 @@ class Rubric:
     unit: UnitName
     protocols: tuple[str, ...]
     stated: str | None
+    released: str | None
+    headline: int
     instructions: str
     scale: Scale
     parts: tuple[Part, ...]
@@ -111,7 +116,7 @@ class Rubric:
         """Id and version."""
         return f"{self.id}@{self.version}"
 
-    @property
+    @functools.cached_property
     def fields(self) -> tuple[str, ...]:
         """The fields of an item that a judge is shown, those in the rubric's words too, once each."""
         words = (self.instructions, *(text for part in self.parts for text in (part.asks, *part.levels.values())))
@@ -127,14 +132,17 @@ class Rubric:
 
 
 def rubrics_of(benchmark: str) -> list[Rubric]:
-    """The rubrics shipped for a benchmark or its published form (``heart-published``), by id. Raises RequestError."""
+    """The rubrics shipped for a benchmark or its published form (``heart-published``): the headline, then by file.
+
+    Raises RequestError for a benchmark without any.
+    """
     folder = FOLDER / benchmark.partition("-")[0]
     if not folder.is_dir():
         known = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and list(path.glob("*.toml")))
         raise RequestError(
             f"no rubrics for {benchmark}", expected=f"one of {', '.join(known)}", fix="Name a file with --rubric"
         )
-    return [read_rubric(path) for path in sorted(folder.glob("*.toml"))]
+    return sorted((read_rubric(path) for path in sorted(folder.glob("*.toml"))), key=lambda one: -one.headline)
 
 
 @functools.cache
@@ -166,6 +174,8 @@ def read_rubric(path: Path) -> Rubric:
         unit=text["unit"],
         protocols=tuple(text.get("protocols", ())),
         stated=text.get("stated"),
+        released=text.get("released"),
+        headline=text.get("headline", 0),
         instructions=text["instructions"].strip(),
         scale=scale,
         parts=parts,

@@ -51,7 +51,8 @@ def read_answer(rubric: Rubric, answer: Any, fields: Mapping[str, str]) -> dict[
             return {part.name: Verdict("unscored", reason=str(error)) for part in rubric.parts}
     if not isinstance(answer, Mapping):
         return {part.name: Verdict("unscored", reason="no JSON object") for part in rubric.parts}
-    return {part.name: _verdict(rubric, part, answer, fields) for part in rubric.parts}
+    text = _plain(fields[rubric.evidence]) if rubric.evidence else None
+    return {part.name: _verdict(rubric, part, answer, text) for part in rubric.parts}
 
 
 def say_value(rubric: Rubric, value: float) -> Any:
@@ -65,7 +66,8 @@ def say_value(rubric: Rubric, value: float) -> Any:
     return next(name for name, one in _PAIR_VALUES.items() if one == value)
 
 
-def _verdict(rubric: Rubric, part: Part, answer: Mapping[str, Any], fields: Mapping[str, str]) -> Verdict:
+def _verdict(rubric: Rubric, part: Part, answer: Mapping[str, Any], text: str | None) -> Verdict:
+    """``text``: what a quotation has to occur in, None where none is asked for."""
     names = [name for name in (part.name, *part.aliases) if name in answer]
     if not names:
         return Verdict("unscored", reason=f"no {part.name}")
@@ -77,12 +79,13 @@ def _verdict(rubric: Rubric, part: Part, answer: Mapping[str, Any], fields: Mapp
     value = _value(rubric, said)
     if value is None:
         return Verdict("unscored", reason=f"{part.name} {said!r:.{_SHOWN}}: expected {rubric.scale.in_words()}")
-    if rubric.evidence is None:
+    if text is None:
         return Verdict("scored", value)
     quoted = answer.get(f"{part.name}_evidence")
-    if not isinstance(quoted, str) or not _plain(quoted):
+    words = _plain(quoted) if isinstance(quoted, str) else ""
+    if not words:
         return Verdict("unscored", reason=f"no quotation for {part.name}")
-    if _plain(quoted) not in _plain(fields[rubric.evidence]):
+    if words not in text:
         return Verdict("unscored", reason=f"quotation for {part.name} does not occur: {quoted:.{_SHOWN}}")
     return Verdict("scored", value, evidence=quoted)
 

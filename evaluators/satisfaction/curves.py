@@ -12,6 +12,7 @@ ones. Everything is offline and the same for the same seed.
 
     python -m evaluators.satisfaction.curves persturn@1.0.0
     python -m evaluators.satisfaction.curves persturn@1.0.0 --json
+    python -m evaluators.satisfaction.curves persturn@1.0.0 --seeds 20
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from evaluators.satisfaction.planted import (
 )
 from evaluators.satisfaction.turns import SATISFIED, SCORES, SourceTurns, TargetTurns
 from releases import open_release
-from schemas.command import DONE, parser, print_json, run, say
+from schemas.command import DONE, parser, print_json, run, say, whole_number
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN
 
@@ -46,6 +47,9 @@ HISTORIES = (5, 10, 20, 40, None)
 """Source turns of each rater; None: all of them."""
 
 _BORDER = SATISFIED - SCORES[0] - 1  # the threshold between the last dissatisfied and the first satisfied score
+
+HARSH = next(judge for judge in JUDGES if judge.name == "harsh")
+"""The judge with most bias to undo."""
 
 METHODS = ("mean_shift", "block_cdf", "reference_cdf", "ordinal")
 
@@ -61,6 +65,15 @@ def curve(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> list[dict[str,
         found = {"best": _error(turns, best_scores(turns)), "recovered": _recovered(turns, gold, said, most)}
         rows.append({"judge": judge.name, "history": most, **fixed, **errors, **found})
     return rows
+
+
+def undone(turns: PlantedTurns, judge: PlantedJudge, seed: int) -> dict[str, float]:
+    """Method -> the share of a judge's error that it undoes, of what the oracle undoes; all source turns are used."""
+    raw = judge_scores(turns, judge, seed)
+    error = _error(turns, raw)
+    possible = error - _error(turns, oracle_scores(turns, raw))
+    found = _errors(turns.gold_frame(), turns.prediction_frame(raw), None)
+    return {method: (error - left) / possible for method, left in found.items()}
 
 
 def held_out(turns: PlantedTurns, judge: PlantedJudge, seed: int, train: Collection[str]) -> dict[str, Any]:
@@ -142,6 +155,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     made.add_argument("release", metavar="NAME@X.Y.Z", help="a release with planted raters, or its folder")
     made.add_argument("--frozen", type=Path, default=FROZEN, metavar="DIR", help=f"frozen releases (default: {FROZEN})")
+    made.add_argument(
+        "--seeds", type=whole_number(1, 1000), metavar="N",
+        help=f"instead: how much of the error of {HARSH.name} is undone, with N draws of that judge's noise",
+    )  # fmt: skip
     return run(_command, made, argv)
 
 
@@ -151,6 +168,8 @@ def _command(parsed: argparse.Namespace) -> int:
         if not release.tables.get(table):
             raise RequestError(f"no {table}", release.name, fix="Take a release of planted raters, such as persturn")
     turns = planted_turns(list(release.rows("raters")), list(release.rows("ratings")))
+    if parsed.seeds is not None:
+        return _over_seeds(turns, parsed)
     train = {row["rater_id"] for row in release.rows("splits") if row["split"] == "train"}
     rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]
     others = [held_out(turns, judge, parsed.seed, train) for judge in JUDGES]
@@ -173,6 +192,22 @@ def _command(parsed: argparse.Namespace) -> int:
         line = f"{row['judge']:<9}{history:>8}" + "".join(f"{row[name]:>15.3f}" for name in columns)
         say(line, quiet=parsed.quiet)
     _say_held_out(others, parsed.quiet)
+    return DONE
+
+
+def _over_seeds(turns: PlantedTurns, parsed: argparse.Namespace) -> int:
+    """``--seeds``: the least share undone by each method, and how often ours is at least as good as the official."""
+    found = [undone(turns, HARSH, parsed.seed + place) for place in range(parsed.seeds)]
+    least = {method: min(one[method] for one in found) for method in METHODS}
+    ahead = sum(one["ordinal"] >= one["reference_cdf"] for one in found)
+    if parsed.json:
+        print_json({"judge": HARSH.name, "seed": parsed.seed, "undone": found, "least": least, "ordinal_ahead": ahead})
+        return DONE
+    told = f"of the error of {HARSH.name} that the oracle undoes, {parsed.seeds} draws of its noise, at least"
+    say(told, quiet=parsed.quiet)
+    for method, share in least.items():
+        say(f"  {method:<15}{100 * share:.0f} %", quiet=parsed.quiet)
+    say(f"ordinal is at least as good as reference_cdf in {ahead} of {parsed.seeds}", quiet=parsed.quiet)
     return DONE
 
 

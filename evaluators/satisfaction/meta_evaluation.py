@@ -95,7 +95,7 @@ def scales(gold: pl.DataFrame, scores: Mapping[str, pl.DataFrame]) -> list[dict[
 def ranking(
     judged: Sequence[Evaluated], baselines: Mapping[str, pl.DataFrame], gold: pl.DataFrame, choices: Choices
 ) -> list[dict[str, Any]]:
-    """Judges under the headline calibration and baselines by mean absolute error, smallest first.
+    """Judges under the headline calibration and baselines by rank, then mean absolute error, smallest first.
 
     Two whose paired difference has 0 in its 95 % interval over raters share what they are not told from.
     """
@@ -103,7 +103,7 @@ def ranking(
     errors |= {f"baseline {name}": _errors(gold, frame) for name, frame in baselines.items()}
     ranks = ranks_of(errors, "mean absolute error", choices.seed)
     made = []
-    for one in ranks:
+    for one in sorted(ranks, key=lambda one: one.rank):
         frame = errors[one.name]
         (bounds,) = _means(frame, choices.seed)
         made.append(

@@ -5,6 +5,7 @@ A metric travels in the header beside its score rows, so that figures can be mad
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -42,7 +43,7 @@ class Scale:
     most: int = 1
     labels: tuple[str, ...] = ()
 
-    @property
+    @functools.cached_property
     def values(self) -> tuple[float, ...]:
         """All values, in order."""
         if self.kind == "pairwise":
@@ -57,6 +58,8 @@ class Scale:
             return ", ".join(f"{place} {label}" for place, label in enumerate(self.labels))
         if self.kind == "integers":
             return f"a whole number from {self.least} to {self.most}"
+        if self.kind == "boolean":
+            return "true or false"
         return ", ".join(f"{value:g}" for value in self.values)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -154,6 +155,11 @@ def tail_share(drawn: float, freedom: int) -> float:
     from scipy.special import ndtr, stdtrit  # of scipy.stats, which takes a second to import
 
     return float(ndtr(-math.sqrt(drawn / (drawn - 1)) * stdtrit(freedom, 0.975)))
+
+
+def load_ahead() -> None:
+    """Load what intervals need in a thread, while a command waits for replies: it takes a moment."""
+    threading.Thread(target=tail_share, args=(2.0, 1), name="scipy").start()
 
 
 def sums_of(values: Floats, places: Places, clusters: int) -> tuple[Floats, Floats]:

@@ -56,7 +56,9 @@ def read_result(path: Path) -> Result:
     try:
         document = orjson.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RequestError("missing result", path, fix="Check the path, or run: python -m evaluators choice") from None
+        raise RequestError(
+            "missing result", path, fix="Check the path, or make it first: python -m evaluators --help"
+        ) from None
     except IsADirectoryError:
         raise RequestError("a folder instead of a result", path, fix="Name the files in it") from None
     except orjson.JSONDecodeError as error:
@@ -91,7 +93,7 @@ def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
                 f"a result of `{result['kind']}`",
                 path,
                 expected=f"one that `{kind}` wrote",
-                fix="Leave it out; its figures stand in the file",
+                fix="Leave it out; its figures are in the file",
             )
     demand_same_content(found)
     if kind == "choice":

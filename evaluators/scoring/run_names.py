@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _DETAILS = (
-    "setting", "k", "embedder", "manager", "orders", "samples", "wordings", "memory", "flip", "user", "limit", "seed",
-    "judges",
+    "setting", "k", "embedder", "manager", "orders", "samples", "wordings", "memory", "flip", "context", "ending",
+    "user", "limit", "seed", "judges",
 )  # fmt: skip
 
 

@@ -11,9 +11,10 @@ where an offline subject wrote it. Numbers beside the fields, which no prompt ca
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ _NOT_TEXT: Mapping[str, pl.DataType] = {
     "output_tokens": pl.Int64(),
     "cost": pl.Float64(),
 }
+_KNOWN = ("item", "state", "reason", "quality", "memory_mean")
+_CHUNK = 256  # rows
 _AGAIN = "Run the evaluation again"
 
 
@@ -100,6 +103,22 @@ def write_said(path: Path, head: Mapping[str, Any], tables: Mapping[str, Said]) 
         write_whole(file, [content])
     write_whole(path, [orjson.dumps(header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
     return header
+
+
+def without_texts(rows: pl.DataFrame, groups: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows with what scores need to know of them, without what a judge reads."""
+    known = [name for name in rows.columns if name in (*_KNOWN, *groups) or name.startswith("planted")]
+    return rows.select(known).rows(named=True)
+
+
+def row_reader(rows: pl.DataFrame) -> Callable[[int], Mapping[str, Any]]:
+    """A function from a place to the row there. Rows are read some at a time: all their texts take a lot of room."""
+
+    @functools.lru_cache(maxsize=2)
+    def chunk(number: int) -> list[dict[str, Any]]:
+        return rows.slice(number * _CHUNK, _CHUNK).rows(named=True)
+
+    return lambda place: chunk(place // _CHUNK)[place % _CHUNK]
 
 
 def planted_in(row: Mapping[str, Any], metric: str) -> tuple[str | None, float | None]:

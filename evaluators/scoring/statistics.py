@@ -91,11 +91,9 @@ def share(hits: float, items: float) -> Share:
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """The exact two-sided p-value of McNemar's test: a fair coin for every question on which two runs differ."""
-    from scipy.stats import binomtest
-
-    if only_first + only_second == 0:
-        return 1.0
-    return float(binomtest(only_second, only_first + only_second, 0.5).pvalue)
+    tosses = only_first + only_second
+    tail = sum(math.comb(tosses, heads) for heads in range(min(only_first, only_second) + 1))
+    return min(1.0, float(2 * tail / 2**tosses))
 
 
 def paired(first: Answers, second: Answers, scenarios: Sequence[str], characters: Sequence[str], seed: int) -> Paired:

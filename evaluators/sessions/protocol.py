@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from evaluators.dialogues.rows import Planted
-from evaluators.protocols.dialogue import Talk, add_user_argument, dialogue_plan
+from evaluators.protocols.dialogue import Talk, add_user_argument, dialogue_plan, limited
 from evaluators.protocols.plan import Plan
 from evaluators.running import OFFLINE as _OFFLINE
 from evaluators.sessions.learned import learned
@@ -82,7 +82,8 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
         "prompts": {name: {"id": f"{file.id}@{file.version}", "digest": file.digest} for name, file in files.items()},
         "max_tokens": room,
     }
-    talks = [_talk(case, f"evaluate/dialogue/{release.name}/{case.persona}", _turns(cases)) for case in cases]
+    prefix = f"evaluate/dialogue/{release.name}"
+    talks = [_talk(case, f"{prefix}/{case.persona}", about["turns"]) for case in limited(cases, parsed, release)]
     named = ("" if memory == "full" else f"memory-{memory}", f"flip-{parsed.flip}" if parsed.flip else "")
     return dialogue_plan(release, parsed, talks, about, extra="learned", named=named, offline_users=tuple(users.USERS))
 

@@ -20,7 +20,7 @@ from evaluators.sessions.preferences import noted
 from evaluators.subjects import users
 from evaluators.subjects.assistants import ASSISTANTS, Spoken
 from models.dialogue import Moment, Said, Speaker, Turn, plain
-from models.prompts import Prompt, load
+from models.prompts import Prompt, Rendered, load
 from schemas.tables import Row
 
 Memory = Literal["none", "full", "dup"]
@@ -66,15 +66,10 @@ def user_speaker(case: Case, session: int) -> Speaker:
     """The simulated user in a session."""
     prior = next(each for each in case.priors if each["session"] == session)
     file = prompt("user")
+    profile, mood = portrait(case.profile), label("session_moods", prior["mood"]).lower()
 
-    def told(session: int, turn: int) -> Any:
-        return file.render(
-            profile=portrait(case.profile),
-            agenda=prior["agenda"],
-            mood=label("session_moods", prior["mood"]).lower(),
-            turn=turn,
-            session=session,
-        )
+    def told(session: int, turn: int) -> Rendered:
+        return file.render(profile=profile, agenda=prior["agenda"], mood=mood, turn=turn, session=session)
 
     return Speaker(
         name="user",
@@ -82,7 +77,7 @@ def user_speaker(case: Case, session: int) -> Speaker:
         compose=functools.partial(_user, case),
         fixed=told(session, 1).fixed,
         opening=prompt("opening").render().prompt,
-        reminder=lambda session, turn: str(told(session, turn).prompt),
+        reminder=lambda session, turn: told(session, turn).prompt,
         read=_read,
         prompt_id=f"{file.id}@{file.version}",
         prompt_digest=file.digest,

@@ -55,18 +55,18 @@ def by_kind(users: Users, frame: pl.DataFrame, columns: Sequence[str]) -> dict[s
 def corrected_rate(
     judged: tuple[float, Floats], hits: tuple[float, Floats], false_alarms: tuple[float, Floats], clusters: int
 ) -> Mapping[str, float | None]:
-    """A rate freed from a judge's known errors, each argument with its resampled values (Rogan and Gladen 1978).
+    """A rate corrected for a judge's known errors, each argument with its resampled values (Rogan and Gladen 1978).
 
     ``hits`` is the share of true cases that the judge calls true, ``false_alarms`` that of false cases. Undefined for a
     judge that tells nothing apart. The value is kept between 0 and 1.
     """
 
-    def freed(rate: Any, hit: Any, false: Any) -> Any:
+    def correct(rate: Any, hit: Any, false: Any) -> Any:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.clip((rate - false) / (hit - false), 0.0, 1.0)
 
     if not hits[0] > false_alarms[0]:
         return {"value": None, "low": None, "high": None}
-    value = float(freed(judged[0], hits[0], false_alarms[0]))
-    found = estimate(value, freed(judged[1], hits[1], false_alarms[1]), clusters)
+    value = float(correct(judged[0], hits[0], false_alarms[0]))
+    found = estimate(value, correct(judged[1], hits[1], false_alarms[1]), clusters)
     return {"value": found.value, "low": found.low, "high": found.high}

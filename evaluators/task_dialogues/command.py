@@ -156,14 +156,14 @@ def _say_figures(figures: Mapping[str, Any], quiet: bool) -> None:
         turns = ", ".join(f"{kind} {_told(made['turns'])}" for kind, made in one["kinds"].items())
         say(f"{one['run']}: {one['dialogues']:,} dialogues of {one['users']} users; turns {turns}", quiet=quiet)
         if one["silent"]:
-            say(f"  {one['silent']:,} ended before anybody spoke", quiet=quiet)
+            say(f"  {one['silent']:,} ended before the first message", quiet=quiet)
         for code, kinds in one["findings"].items():
             say(f"  {code:<40}{_told(kinds['all']['found'])}", quiet=quiet)
     for one in figures["scores"]:
         kinds = ", ".join(f"{kind} {_told(figure)}" for kind, figure in one["kinds"].items())
         say(f"  {one['run']}: {one['metric']} by {one['judge']}: {kinds}", quiet=quiet)
     for one in figures["corrected"]:
-        say(f"  {one['run']}: {one['metric']} by {one['judge']}, freed from its errors: {_told(one)}", quiet=quiet)
+        say(f"  {one['run']}: {one['metric']} by {one['judge']}, corrected for its errors: {_told(one)}", quiet=quiet)
     for one in figures["contexts"]:
         told = _told(one["kinds"]["all"])
         say(f"  {one['metric']} by {one['judge']}: {one['second']} over {one['first']} {told}", quiet=quiet)

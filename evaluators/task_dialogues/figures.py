@@ -1,7 +1,7 @@
 """The figures of dialogues about tasks: of what was said, of its judges, of contexts compared on the same situations.
 
 PersonaLens 3.2 and Tables 3, 4, 10, 12, 13. Every interval is over users. A rate of a yes-or-no judge that was examined
-on planted dialogues stands twice: as judged, and freed from the errors that the examination shows.
+on planted dialogues stands twice: as judged, and corrected for the errors that the examination shows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Run:
 
 
 def run_figures(run: Run, users: Users) -> dict[str, Any]:
-    """Turns, ends and words of a run, and how often audits found what; ``silent`` ended before anybody spoke."""
+    """Turns, ends and words of a run, and how often audits found what; ``silent`` ended before the first message."""
     about = run.header["run"]
     frame = run.dialogues.select(pl.col("item").alias("dialogue"), USER, "kind", "ended")
     frame = frame.join(_lengths(run.turns), on="dialogue", how="left").join(
@@ -80,21 +80,27 @@ def _found(findings: pl.DataFrame, frame: pl.DataFrame, users: Users) -> dict[st
 
 
 def score_figures(run: Run, users: Users) -> Iterator[dict[str, Any]]:
-    """Each metric as each judge scored it, by kind of task; ``planted`` is what is true, where that is known."""
+    """Each metric as each judge scored it, by kind of task and by domain.
+
+    ``planted`` is what is true, where that is known; ``unscored`` counts what has no score though one applies."""
     for own in _judged(run):
         made = by_kind(users, own.frame, ["value", "planted"])
+        outside = own.frame["state"] == "not_applicable"
         yield {
             "run": run.name,
             "metric": own.metric,
             "judge": own.judge,
             "yes_or_no": own.yes_or_no,
+            "not_applicable": int(outside.sum()),
+            "unscored": int((own.frame["value"].is_null() & ~outside).sum()),
             "kinds": {kind: columns["value"] for kind, columns in made.items()},
             "planted": {kind: columns["planted"] for kind, columns in made.items()} if own.known else None,
+            "domains": {str(name): users.mean(rows, "value") for (name,), rows in sorted(own.frame.group_by("domain"))},
         }
 
 
 def corrected(runs: Sequence[Run], users: Users) -> Iterator[dict[str, Any]]:
-    """Rates of judges that were examined on planted dialogues of another of the runs, freed from their errors."""
+    """Rates of judges that were examined on planted dialogues of another of the runs, corrected for their errors."""
     judged = [(run, own) for run in runs for own in _judged(run) if own.yes_or_no]
     for run, own in judged:
         examined = [

@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from evaluators.dialogues.rows import Planted
-from evaluators.protocols.dialogue import PLANNED, Talk, dialogue_plan
+from evaluators.protocols.dialogue import PLANNED, Talk, dialogue_plan, limited
 from evaluators.protocols.plan import Plan
 from evaluators.running import OFFLINE as PREFIX
 from evaluators.subjects.tasks.script import BEHAVIOURS
@@ -89,7 +89,8 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
         room=parsed.max_tokens or MAX_TOKENS,
         offered=offered,
     )
-    talks = [_talk(scene, casting, parsed.max_turns) for scene in scenes(release, parsed.users, parsed.seed)]
+    chosen = limited(list(scenes(release, parsed.users, parsed.seed)), parsed, release)
+    talks = [_talk(scene, casting, parsed.max_turns) for scene in chosen]
     told = context_name(context, vanilla)
     about = {
         "context": told,

@@ -12,48 +12,20 @@ counted by itself.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluators.rubrics.released_judgements import (
+    COMPLETION,
+    SCALES,
+    released_score,
+    released_verdict,
+    strict_score,
+    strict_verdict,
+)
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
-
-SCALES = {"personalization": (1, 4), "naturalness": (1, 5), "coherence": (1, 5)}
-COMPLETION = "task_completion"
-
-_RELEASED_VERDICT = re.compile(r"VERDICT: (True|False)", re.IGNORECASE)
-_VERDICT = re.compile(r"verdict\W{0,6}\b(true|false)\b", re.IGNORECASE)
-_LEADING = re.compile(r"\W*\b(true|false)\b", re.IGNORECASE)
-
-
-def released_verdict(text: str) -> bool | None:
-    """Whether the task was completed; None is what the released code could not read, and counts as not completed."""
-    found = _RELEASED_VERDICT.search(text)
-    return None if found is None else found[1].lower() == "true"
-
-
-def strict_verdict(text: str) -> bool | None:
-    """The last verdict that is named so, or the first word where it is one; None where neither stands there."""
-    named = _VERDICT.findall(text)
-    leading = _LEADING.match(text)
-    said = named[-1] if named else leading[1] if leading else None
-    return None if said is None else said.lower() == "true"
-
-
-def released_score(text: str, dimension: str) -> int | None:
-    """The score as the released code reads it, of any size."""
-    found = re.search(rf"{dimension.capitalize()} Score: (\d+)", text)
-    return None if found is None else int(found[1])
-
-
-def strict_score(text: str, dimension: str) -> int | None:
-    """A whole score within the scale, in whatever marks; None for anything else, two different scores too."""
-    found = {match[1] for match in re.finditer(rf"{dimension}\s+score\W{{0,6}}(\d+(?:\.\d+)?)", text, re.IGNORECASE)}
-    least, most = SCALES[dimension]
-    one = found.pop() if len(found) == 1 else ""
-    return int(one) if one.isdecimal() and least <= int(one) <= most else None
 
 
 def figures(texts: Sequence[str], dimension: str) -> dict[str, Any]:

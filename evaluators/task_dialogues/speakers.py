@@ -155,7 +155,7 @@ def _by_speaker(turns: Sequence[Turn]) -> tuple[list[str], list[str]]:
 def _read_word(answer: Any) -> Said:
     """A message; every stop word in it is taken out, as the released code does."""
     if not isinstance(answer, str):
-        raise ValueError("the answer is no plain text")
+        raise ValueError("the answer is not plain text")
     return Said(answer.replace(STOP_WORD, "").strip(), stop=STOP_WORD in answer)
 
 

@@ -7,6 +7,7 @@
 - ``accounts``  what it adds up to: requests, tokens, dollars, doubts
 - ``trace``     requests with their prompts and replies, for people
 - ``recovery``  what can be read of a damaged file
+- ``merging``   one journal of several processes'
 - ``commands``  ``python -m models journal``
 """
 

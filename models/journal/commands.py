@@ -6,12 +6,14 @@
     python -m models journal reconcile --not-paid --yes
     python -m models journal export requests.jsonl
     python -m models journal prune --failed build/heart/failed.jsonl --yes
+    python -m models journal merge all.sqlite build/1/heart/journal.sqlite build/2/heart/journal.sqlite
     python -m models journal recover saved.sqlite --journal build/heart/journal.sqlite
 
 A run replays what was answered, useless answers too: pruning those named in ``failed.jsonl`` lets the next run
 ask for them once more. ``reconcile`` shows what was sent without a reply seen, which the budget counts at its worst,
 and books it as paid or not, once the server's own account was looked at. ``recover`` saves what can be read of a
-damaged journal. All verbs but ``prune`` and ``reconcile`` also work while a run is writing the journal.
+damaged journal, ``merge`` makes one of those that several processes wrote. All verbs but ``prune``, ``reconcile`` and
+``merge`` also work while a run is writing the journal.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from pathlib import Path
 from typing import get_args
 
 from models.budget import dollars
-from models.journal import accounts, recovery, showing, trace
+from models.journal import accounts, merging, recovery, showing, trace
 from models.journal.accounts import Filter
 from models.journal.files import connected, read_only
 from models.journal.store import opened
@@ -65,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     prune = _verb(verbs, "prune", "forget requests, so that they are asked (and paid) again", _prune)
     prune.add_argument("--failed", type=Path, metavar="FILE", help="the last requests of a run's failed.jsonl")
     prune.add_argument("--yes", action="store_true", help="do it; without this, say what it would do")
+    merge = _verb(verbs, "merge", "one new journal of those that several processes wrote", _merge)
+    merge.add_argument("file", type=Path, metavar="NEW", help="the new journal")
+    merge.add_argument("sources", type=Path, nargs="+", metavar="JOURNAL", help="what it is made of; the first wins")
     recover = _verb(verbs, "recover", "save what can be read of a damaged journal into a new one", _recover)
     recover.add_argument("file", type=Path, metavar="NEW", help="the new journal")
     return command.run(lambda parsed: int(parsed.verb(parsed)), made, argv)
@@ -232,6 +237,20 @@ def _prune(parsed: argparse.Namespace) -> int:
         f"{did} {found:,} requests, {answered:,} of them answered and paid for{hint}", quiet=parsed.quiet or parsed.json
     )
     return command.DONE
+
+
+def _merge(parsed: argparse.Namespace) -> int:
+    """Exit code 1 where two journals answered the same request: both replies were paid for."""
+    merged = merging.merge(parsed.file, parsed.sources)
+    if parsed.json:
+        command.print_json({"file": str(parsed.file), **asdict(merged)})
+    quiet = parsed.quiet or parsed.json
+    for each in merged.conflicts:
+        what = "the same reply" if each.alike else "another reply"
+        command.say(f"{each.id}: {what} in {each.journal} is not used, and counts as billed", quiet=quiet)
+    words = f"{merged.requests:,} requests, {merged.answered:,} of them answered, in {parsed.file}"
+    command.say(f"{words}; {len(merged.conflicts):,} were answered twice", quiet=quiet)
+    return command.FINDINGS if merged.conflicts else command.DONE
 
 
 def _recover(parsed: argparse.Namespace) -> int:

@@ -120,7 +120,7 @@ def unwritable(path: Path, error: Exception) -> MachineError:
     return MachineError(
         f"journal cannot be written ({error})",
         path,
-        fix="Free some room or repair the disk, and run the same command again. What was answered is kept",
+        fix="Free some room or repair the disk, and run the same command again. Finished replies are stored",
     )
 
 

@@ -215,7 +215,6 @@ class Journal:
 
     def _enqueue(self, work: Work, reply: Answered | None = None) -> asyncio.Future[None]:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        done.add_done_callback(_heard)
         self._last = done
         self._queue.put((work, reply, done))
         return done
@@ -272,12 +271,6 @@ class Journal:
         self._reserve.clear()
 
 
-def _heard(done: asyncio.Future[None]) -> None:
-    """Whoever waits for the disk later hears of an error, too: not waiting for this one is no oversight."""
-    if not done.cancelled():
-        done.exception()
-
-
 def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception | None]) -> None:
     """Report to the loop how a group went."""
 
@@ -289,6 +282,7 @@ def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception 
                 done.set_result(None)
             else:
                 done.set_exception(error)
+                done.exception()  # whoever waits for the disk later hears of it, too: not waiting is no oversight
 
     with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
         waiting[0].get_loop().call_soon_threadsafe(finish)

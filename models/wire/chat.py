@@ -70,9 +70,9 @@ def foreign(message: Any) -> str | None:
     if isinstance(message, dict) and message.get("type") == "message":
         return 'what came is a message of the Messages API (set wire = "messages" for this model)'
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return "what came is no chat completion"
+        return "the response is not a chat completion"
     if not isinstance(choices[0].get("message"), dict):
-        return "what came is no chat completion"
+        return "the response is not a chat completion"
     return None
 
 

@@ -10,6 +10,7 @@ that is recorded or shown.
 
 from __future__ import annotations
 
+import functools
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -117,7 +118,7 @@ class Client:
         most: int | None = LARGEST_REPLY,
     ) -> tuple[bytes, Mapping[str, str]]:
         assert self._session is not None
-        patience = aiohttp.ClientTimeout(longest, sock_connect=min(_CONNECT, self.timeout), sock_read=silence)
+        patience = _patience(longest, min(_CONNECT, self.timeout), silence)
         headers = {**wire.headers(self.server.address, self.server.key), "content-type": "application/json"}
         try:
             async with self._session.request(
@@ -164,7 +165,7 @@ class Client:
             kind = "overloaded" if "overloaded" in words.lower() else "broken"
             raise UnansweredError(kind, words, doubt=True) from None  # type: ignore[arg-type]  # of the kinds
         except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise UnansweredError("broken", f"the stream is no reply ({error})", doubt=True) from None
+            raise UnansweredError("broken", f"the stream is not a reply ({error})", doubt=True) from None
 
     def _json(self, raw: bytes, kind: str) -> Any:
         try:
@@ -173,7 +174,7 @@ class Client:
             if _is_page(raw, kind):
                 words = "an HTML page came instead of a reply: a proxy or portal?"
                 raise UnansweredError("unreachable", words) from None
-            words = "the reply is empty" if not raw.strip() else f"the reply is no JSON ({error.msg})"
+            words = "the reply is empty" if not raw.strip() else f"the reply is not JSON ({error.msg})"
             raise UnansweredError("broken", words, doubt=True) from None
 
     def _received(self, message: dict[str, Any], request_id: str | None) -> Received:
@@ -193,6 +194,13 @@ class Client:
     def _clean(self, words: str) -> str:
         key = self.server.key
         return words.replace(key, _TAKEN_OUT) if key is not None and len(key) >= _SECRET else words
+
+
+@functools.lru_cache(maxsize=64)
+def _patience(longest: float | None, connect: float, silence: float) -> aiohttp.ClientTimeout:
+    """The limits of an attempt; silence is timed apart only where it ends the attempt before ``longest`` does."""
+    apart = longest is None or silence < longest
+    return aiohttp.ClientTimeout(longest, sock_connect=connect, sock_read=silence if apart else None)
 
 
 async def _read(response: aiohttp.ClientResponse, most: int | None, cut: bool = False) -> bytes:

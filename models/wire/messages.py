@@ -67,12 +67,12 @@ def streamed() -> dict[str, Any]:
 def foreign(message: Any) -> str | None:
     """Why something is no reply of the Messages API; None for one."""
     if not isinstance(message, dict):
-        return "what came is no message of the Messages API"
+        return "the response is not a message of the Messages API"
     if "choices" in message:
         return 'what came is a chat completion: the server speaks that wire (set wire = "chat" for this model)'
     blocks = message.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        return "what came is no message of the Messages API"
+        return "the response is not a message of the Messages API"
     return None
 
 

@@ -31,6 +31,8 @@ Manner = Literal["none", "enforced", "words", "both"]
 
 Part = tuple[str, str]
 
+_BLOCK = 8  # parts of a conversation whose digests are kept together
+
 ROOT = b""
 """The digest before the first part."""
 
@@ -84,9 +86,9 @@ def question(request: Request, model: Model, server: str, enforces: bool | None 
     parts = (*(("system", text) for text in request.fixed if text), *request.turns)
     try:
         settings = orjson.dumps(_settings(request, model), option=orjson.OPT_SORT_KEYS)
-        digests = tuple(chain(parts))
+        digests = chain(parts)
     except (TypeError, UnicodeEncodeError) as error:
-        raise RequestError("prompt is no Unicode text", row=request.id, expected=str(error)) from None
+        raise RequestError("the prompt is not valid Unicode", row=request.id, expected=str(error)) from None
     key = question_key(server, model.wire, request.sample, request.attempt, settings, digests[-1])
     return Question(key, model.wire, settings, parts, digests, _manner(request, model, enforces))
 
@@ -97,17 +99,23 @@ def question_key(server: str, wire: str, sample: int, attempt: int, settings: by
     return hashlib.sha256(who + b"\n" + settings + b"\n" + last).digest()
 
 
-def chain(parts: Sequence[Part]) -> Iterator[bytes]:
+def chain(parts: Sequence[Part]) -> tuple[bytes, ...]:
     """The digest of each part, which covers all before it."""
-    digest = ROOT
-    for role, text in parts:
-        digest = _digest(digest, role, text)
-        yield digest
+    return _continued(_begun(tuple(parts[:-1])), parts)
 
 
-@functools.lru_cache(maxsize=2**14)  # each turn of a conversation is asked for again with all after it
-def _digest(previous: bytes, role: str, text: str) -> bytes:
-    return hashlib.sha256(previous + role.encode() + b"\n" + text.encode()).digest()
+@functools.lru_cache(maxsize=2**12)  # what many requests begin with, and conversations each time they go on
+def _begun(parts: tuple[Part, ...]) -> tuple[bytes, ...]:
+    return _continued(_begun(parts[: (len(parts) - 1) // _BLOCK * _BLOCK]), parts) if parts else ()
+
+
+def _continued(begun: tuple[bytes, ...], parts: Sequence[Part]) -> tuple[bytes, ...]:
+    """The digests of parts, from those of the first of them."""
+    made = list(begun)
+    for role, text in parts[len(begun) :]:
+        previous = made[-1] if made else ROOT
+        made.append(hashlib.sha256(previous + role.encode() + b"\n" + text.encode()).digest())
+    return tuple(made)
 
 
 def body_of(wire: str, settings: bytes, parts: Sequence[Part], manner: Manner) -> dict[str, Any]:

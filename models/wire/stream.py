@@ -28,7 +28,7 @@ def events(raw: bytes) -> Iterator[dict[str, Any]]:
             continue
         value = orjson.loads(data)
         if not isinstance(value, dict):
-            raise ValueError("an event of the stream is no JSON object")
+            raise ValueError("an event of the stream is not a JSON object")
         if value.get("error") or value.get("type") == "error":
             raise StreamError(value)
         yield value

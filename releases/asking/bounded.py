@@ -87,10 +87,12 @@ class Batches:
             raise self._refused(error) from None
 
     def _refused(self, error: BaseException) -> RequestError:
-        if self._late.is_set():
-            fix = "Ask for less, or allow more with --timeout"
-            return RequestError(f"SQL took longer than {self._timeout:g} s", fix=fix)
-        return refused(error, self._where)
+        return late(self._timeout) if self._late.is_set() else refused(error, self._where)
+
+
+def late(timeout: float) -> RequestError:
+    """The refusal of SQL that took too long."""
+    return RequestError(f"SQL took longer than {timeout:g} s", fix="Ask for less, or allow more with --timeout")
 
 
 def refused(error: BaseException, where: str) -> RequestError:

@@ -10,7 +10,7 @@ import decimal
 import io
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +32,10 @@ Row = tuple[Any, ...]
 
 
 class Counter:
-    """Passes batches on, at most so many rows, and counts; ``cut`` says that there were more."""
+    """Passes batches on, at most so many rows, and counts; ``cut`` says that there were more; ``at_end`` is called."""
 
-    def __init__(self, batches: Iterable[pa.RecordBatch], most: int | None) -> None:
-        self._batches, self._most = batches, most
+    def __init__(self, batches: Iterable[pa.RecordBatch], most: int | None, at_end: Callable[[], None]) -> None:
+        self._batches, self._most, self._at_end = batches, most, at_end
         self.rows, self.cut = 0, False
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -45,7 +45,8 @@ class Counter:
             self.rows += min(left, batch.num_rows)
             yield batch if not self.cut else batch.slice(0, left)
             if self.cut:
-                return
+                break
+        self._at_end()
 
 
 def write_result(schema: pa.Schema, batches: Iterable[pa.RecordBatch], form: str, out: Path | None) -> None:
@@ -90,7 +91,12 @@ def _parquet(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[b
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     for batch in batches:
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        try:
+            columns = [column.to_pylist() for column in batch.columns]
+        except (OverflowError, ValueError) as error:  # a day of the year 290,000; an interval
+            fix = "Cast it to VARCHAR in SQL, or use --format parquet"
+            raise RequestError("a value that cannot be shown", expected=" ".join(str(error).split()), fix=fix) from None
+        yield from zip(*columns, strict=True)
 
 
 def _distinct(names: list[str]) -> list[str]:

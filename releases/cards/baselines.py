@@ -1,8 +1,10 @@
 """What a model has to beat: rates that need no model, measured on the release itself.
 
-Two kinds. Of every table of keys, the answer that is right most often, given to every question. And what the audit
-of shortcuts measured before the freeze: how often a question can be answered from its options alone, by their length,
-or by whose they are (``checks.audits`` of the manifest).
+Three kinds. Of every table of keys, the answer that is right most often, given to every question. What a card declares
+(``[[floor]]``: name, needs, sql), as readers that go by single words of what a model is shown: a SELECT of an item a
+row, with ``is_right``, ``chance`` and ``grouped_by``. And what the audit of shortcuts measured before the freeze: how
+often a question can be answered from its options alone, by their length, or by whose they are (``checks.audits`` of the
+manifest).
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from audits.shortcuts.rates import rate
+from audits.shortcuts.rates import Rate, rate
 from releases.manifest import Manifest
 from releases.query import PATIENCE, ask
+from schemas.errors import RequestError
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,7 +26,7 @@ _MOST_VALUES = 12
 
 def measured(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[dict[str, Any]]:
     """The rates: name, items, rate, its 95 % interval (Wilson, over the questions of this release), and chance."""
-    return [*_commonest(connection, manifest), *_of_audits(manifest)]
+    return [*_commonest(connection, manifest), *_declared(connection, manifest), *_of_audits(manifest)]
 
 
 def shown(found: Sequence[Mapping[str, Any]], spec: str) -> str:
@@ -36,8 +39,8 @@ def shown(found: Sequence[Mapping[str, Any]], spec: str) -> str:
         lines.append(f"| {each['name']} | {each['items']:,} | {rate} | {low} to {high} | {chance} |")
     return (
         "\n".join(lines) + "\n\nA model that is no better than these has shown nothing. What is given for every "
-        f"question is the answer that is right most often; the rest is measured by "
-        f"`python -m audits.shortcuts --benchmark {spec}`. "
+        f"question is the answer that is right most often; what reads more than options is a SELECT that stands in "
+        f"the manifest (`card.floor`); the rest is measured by `python -m audits.shortcuts --benchmark {spec}`. "
         "Intervals are Wilson's, over the questions of this release."
     )
 
@@ -57,13 +60,26 @@ def _commonest(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Ite
             if not 1 < len(counts) <= _MOST_VALUES or not isinstance(counts[0][0], str | int):
                 continue
             items, (value, hits) = sum(count for _, count in counts), counts[0]
-            chance = 1 / len(counts)
-            found = rate([1.0] * hits + [0.0] * (items - hits), [chance] * items, [str(n) for n in range(items)])
-            yield {
-                "name": f"`{value}` for every `{name}.{column}`",
-                "items": items,
-                "rate": found.rate,
-                "low": found.low,
-                "high": found.high,
-                "chance": chance,
-            }
+            right, chance = [1.0] * hits + [0.0] * (items - hits), 1 / len(counts)
+            found = rate(right, [chance] * items, [str(n) for n in range(items)])
+            yield _figure(f"`{value}` for every `{name}.{column}`", found)
+
+
+def _declared(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Iterator[dict[str, Any]]:
+    for floor in manifest["card"].get("floor", ()):
+        if not set(floor["needs"]) <= manifest["tables"].keys():
+            continue
+        with ask(connection, floor["sql"], PATIENCE) as batches:
+            rows = [row for batch in batches for row in batch.to_pylist()]
+        try:
+            right = [float(row["is_right"]) for row in rows]
+            found = rate(right, [float(row["chance"]) for row in rows], [str(row["grouped_by"]) for row in rows])
+        except (KeyError, TypeError, ValueError):
+            expected = "a row or more with is_right, chance and grouped_by"
+            fix = "Correct its sql in the file of the card"
+            raise RequestError("a floor that gives no rate", floor["name"], expected=expected, fix=fix) from None
+        yield _figure(floor["name"], found)
+
+
+def _figure(name: str, found: Rate) -> dict[str, Any]:
+    return {"name": name, **{part: getattr(found, part) for part in ("items", "rate", "low", "high", "chance")}}

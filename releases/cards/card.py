@@ -131,7 +131,7 @@ def _scoring(manifest: Manifest, said: Texts) -> str:
         return ""
     place = (FROZEN / manifest["name"] / manifest["version"]).as_posix()
     code = string.Template(said["recipe"].strip()).substitute(place=place, split=SPLIT)
-    return f"A whole evaluation, with a model of your own in the place of `ask`:\n\n```python\n{code}\n```\n\n"
+    return f"{said['recipe_about'].strip()}\n\n```python\n{code}\n```\n\n"
 
 
 def _tables(manifest: Manifest, schemas: Schemas) -> str:

@@ -47,7 +47,11 @@ def write_config(release: Release, config: Config, canary: str | None) -> dict[s
 
     Raises RequestError for SQL that fails, and for a column of a type that releases do not hold.
     """
-    rows = config_rows(release, config.sql, config.name)
+    try:
+        rows = config_rows(release, config.sql, config.name)
+    except RequestError as error:
+        where = f"config {config.name} of the card"
+        raise RequestError(error.what, where, field="sql", expected=error.expected, fix="Correct it") from None
     path = f"{config.name}/{SPLIT}-00000-of-00001.parquet"
     (release.folder / config.name).mkdir()
     write_rows(release.folder / path, rows, canary)

@@ -39,13 +39,15 @@ def card_texts(benchmark: Benchmark) -> Texts:
     said = read_toml(path)
     check_form(said, orjson.loads((_CARDS / "card.schema.json").read_bytes()), path, "setting")
     check_known("table", [said["default_table"]], benchmark.tables, path, "default_table")
-    for kind in ("figure", "config"):
+    for kind in ("figure", "config", "floor"):
         for number, entry in enumerate(said.get(kind, ())):
             check_known("table", entry["needs"], benchmark.tables, path, f"{kind}.{number}.needs")
+    taken = dict.fromkeys(benchmark.tables, "a table")
     for number, config in enumerate(said.get("config", ())):
-        if config["name"] in benchmark.tables:
-            fix = "Give it another name"
-            raise RequestError("a config with the name of a table", path, field=f"config.{number}.name", fix=fix)
+        if config["name"] in taken:
+            what = f"a config with the name of {taken[config['name']]}"
+            raise RequestError(what, path, field=f"config.{number}.name", fix="Give it another name")
+        taken[config["name"]] = "an earlier config"
     return _with_defaults(benchmark, said)
 
 
@@ -53,6 +55,7 @@ def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
     lists: dict[str, Any] = {name: [] for name in ("task_categories", "tags", "deviations")}
     lists |= {name: [_NOT_SAID] for name in ("intended", "unintended", "limits")}
     texts = dict.fromkeys(("composed", "mixed", "written", "unreviewed", "canary", "homepage", "recipe"), "")
+    texts["recipe_about"] = "A whole evaluation, with a model of your own in the place of `ask`:"
     rai = {
         **dict.fromkeys(("collection", "annotation", "manipulation", "social_impact"), _NOT_SAID),
         **{name: [_NOT_SAID] for name in ("collection_type", "preprocessing", "biases", "sensitive")},
@@ -66,6 +69,7 @@ def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
         "authors": ["Anamnesis"],
         "figure": [],
         "config": [],
+        "floor": [],
         **said,
         "spec": benchmark.name if benchmark.home is None else "DIR",
         "rai": {**rai, **said.get("rai", {})},

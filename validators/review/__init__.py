@@ -10,6 +10,7 @@ an arbitrator decides where they are not of one mind. Pairs and ratings go the s
 - ``intake``       answers against items, people and earlier answers; what is refused is named
 - ``consensus``    what the judgements of one item come to
 - ``gold``         that, carried into the table of decisions
+- ``second``       the same people, the same texts, once more and blind
 - ``figures``      agreement, edit rate, drops
 
 ``python -m validators.review`` is the command, ``docs/review.md`` the manual.

@@ -19,7 +19,7 @@ from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
 from schemas.workspace import Workspace
 from validators.rendering import described
-from validators.review import desk, figures, rounds
+from validators.review import desk, figures, rounds, second
 from validators.review.answers import Answer
 from validators.review.intake import check_kinds, cut
 from validators.review.items import KINDS, Kind
@@ -48,11 +48,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         "status": Verb(
             "say how far the review is, how far people agree, what they changed",
             "python -m validators.review status --json",
-            _shared_arguments,
+            _status_arguments,
             _status,
         ),
+        "repeat": Verb(
+            "begin a second, blind round: the same people judge some of the same decisions again",
+            "python -m validators.review repeat --to second-round --limit 60",
+            _repeat_arguments,
+            _repeat,
+        ),
     }
-    return run_verb("validators.review", "Expert review: export, import, status.", verbs, argv)
+    return run_verb("validators.review", "Expert review: export, import, status, repeat.", verbs, argv)
 
 
 def _shared_arguments(made: argparse.ArgumentParser) -> None:
@@ -76,6 +82,21 @@ def _import_arguments(made: argparse.ArgumentParser) -> None:
         "files", nargs="*", type=Path, metavar="FILE", help="sheets (.csv) and exports of Label Studio (.json)"
     )
     made.add_argument("--revise", action="store_true", help="a person's new judgement of the same text counts")
+
+
+def _status_arguments(made: argparse.ArgumentParser) -> None:
+    _shared_arguments(made)
+    made.add_argument(
+        "--second", type=Path, metavar="DIR", help="also say how far people agree with themselves in this second round"
+    )
+
+
+def _repeat_arguments(made: argparse.ArgumentParser) -> None:
+    _shared_arguments(made)
+    made.add_argument("--to", type=Path, required=True, metavar="DIR", help="workspace of the second round, a new one")
+    made.add_argument(
+        "--limit", type=whole_number(1, 10**6), metavar="N", help="so many decisions, drawn by the seed (default: all)"
+    )
 
 
 def _export(parsed: argparse.Namespace) -> int:
@@ -132,7 +153,24 @@ def _status(parsed: argparse.Namespace) -> int:
         documents.append(figures.figures(agreed, judged, desk.untouched(space, agreed, judged)))
         found += desk.findings(space, agreed, judged)
     lines = [line for document in documents for line in _lines(document)]
+    if parsed.second:
+        again = second.agreement(space, Workspace(parsed.second, parsed.benchmark))
+        return _report(parsed, {"rounds": documents, "again": again}, found, [*lines, *_lines({"again": again})])
     return _report(parsed, {"rounds": documents}, found, lines)
+
+
+def _repeat(parsed: argparse.Namespace) -> int:
+    space = Workspace(parsed.workspace, parsed.benchmark)
+    with space.lock():
+        begun = second.begin(space, parsed.to, parsed.seed, parsed.limit)
+    if parsed.json:
+        print_json({"folder": str(begun.folder), "waiting": dict(begun.waiting), "changed": begun.changed})
+    for person, count in begun.waiting.items():
+        say(f"  {person:<20} {count:>5} to judge again: {begun.folder}/{person}.csv", quiet=parsed.quiet or parsed.json)
+    if begun.changed:
+        what = f"{begun.changed:,} judged texts left out: person or situation read otherwise now"
+        say(what, quiet=parsed.quiet or parsed.json)
+    return DONE
 
 
 def _report(

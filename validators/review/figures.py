@@ -28,7 +28,7 @@ from validators.review.rounds import Round, latest
 
 Read = Callable[[Row], Rating | None]
 
-_SCALES: Mapping[str, tuple[str, tuple[Rating, ...], Level]] = {
+SCALES: Mapping[str, tuple[str, tuple[Rating, ...], Level]] = {
     "suitable": ("suitable", (0, 1), "nominal"),
     "verdict": ("verdict", TIERS, "ordinal"),
     "trace": ("trace_verdict", TIERS, "ordinal"),
@@ -84,11 +84,10 @@ def _text(people: Mapping[str, Row]) -> str:
 
 
 def _agreement(agreed: Round, texts: Sequence[Mapping[str, Row]], scale: str) -> dict[str, Any]:
-    name, order, level = _SCALES[scale]
+    name, order, level = SCALES[scale]
 
     def read(people: Mapping[str, Row], person: str) -> Rating | None:
-        said = people[person][name] if person in people else None
-        return int(said) if isinstance(said, bool) else said
+        return rating(people[person][name]) if person in people else None
 
     table = [[read(people, person) for person in agreed.annotators] for people in texts]
     over = sorted(
@@ -105,6 +104,11 @@ def _agreement(agreed: Round, texts: Sequence[Mapping[str, Row]], scale: str) ->
         "cohen_kappa": pairwise(cohen_kappa, by_person),
         "unanimous_share": unanimous_share(table),
     }
+
+
+def rating(said: Any) -> Rating | None:
+    """What a person said on a scale, as agreement is measured over it: of yes and no, 1 and 0."""
+    return int(said) if isinstance(said, bool) else said
 
 
 def _tau(agreed: Round, texts: Sequence[Mapping[str, Row]]) -> dict[str, Any]:

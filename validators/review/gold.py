@@ -20,7 +20,8 @@ from validators.review.tables import review_tables
 
 SOURCE = "HEART-BENCH appendix D.2"
 
-_NOBODY = {"status": "unreviewed", "annotators": 0, "digest": None}
+NOBODY = {"status": "unreviewed", "annotators": 0, "digest": None}
+"""The column ``review`` of a decision that nobody has judged."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ class Review:
             known = thoughts_of(decision) == rows[0]["thoughts"] or decision["inner_consciousness"] in traces
             if seen.digest == claimed and decision["final_decision"] in ours and known:
                 return Standing(decision, seen, self._outcome(seen))
-            why = "reads otherwise than it was settled, or person or situation have changed; it counts as unreviewed"
+            why = "was changed after review, or its person or situation were; it counts as unreviewed"
         else:
-            why = "says that it was reviewed, and nobody's judgement of it is there; it counts as unreviewed"
+            why = "is marked as reviewed but has no judgement; it counts as unreviewed"
         return Standing(decision, fresh, self._outcome(fresh), finding("review.changed", fresh.row_id, why))
 
     def gone(self, present: Sequence[Row]) -> list[Finding]:
@@ -70,7 +71,7 @@ class Review:
         for name, by_digest in sorted(self._all.items()):
             outcomes = [self._of(rows[0]["item"], digest) for digest, rows in by_digest.items()]
             if name not in here and not any(each.state == "dropped" for each in outcomes):
-                why = "was judged and is no decision any more; build it again, or it stays history"
+                why = "was judged but no longer exists; build it again, or its judgements stay as history"
                 found.append(finding("review.gone", name, why, "warning"))
         return found
 
@@ -129,7 +130,7 @@ def _decision(standing: Standing) -> Row | None:
     if found.text is None:
         if row["review"]["digest"] is None:
             return row
-        return _with(standing, standing.item.text, standing.item.shown["thoughts"], _NOBODY)
+        return _with(standing, standing.item.text, standing.item.shown["thoughts"], NOBODY)
     review = {"status": found.state, "annotators": found.people, "digest": standing.item.digest}
     return _with(standing, found.text, str(found.thoughts), review)
 

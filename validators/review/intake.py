@@ -131,7 +131,7 @@ class Desk:
             differing = ", ".join(part for part in SAID if before[part] != row[part])
             raise UnusableError(
                 "review.contradictory",
-                f"judged before, otherwise ({differing}); the first judgement stands, unless --revise",
+                f"judged before, otherwise ({differing}); the first judgement counts, unless --revise",
             )
         return {**row, "revision": int(before["revision"]) + 1}
 

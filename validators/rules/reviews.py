@@ -72,7 +72,7 @@ def decision_crossing() -> Crossing:
             "reviews": (*_PAIR, "digest", "text", "edit", "thoughts", "trace_edit"),
         },
         _untraced,
-        "says that people settled this text, and no judgement in reviews does",
+        "is marked as reviewed, but reviews has no judgement of this text",
         _D_2,
     )
 

@@ -27,6 +27,14 @@ def rules() -> tuple[Rule, ...]:
         _each_domain("interests"),
         _each_domain("interactions"),
         Rule(
+            "table.no_active_domain",
+            "interests",
+            pl.col("interests").list.eval(per_entry("active")).list.any().fill_null(False),
+            pl.format("{} domains", pl.col("interests").list.len()),
+            "are all off: the user has no task",
+            _SOURCE,
+        ),
+        Rule(
             "table.preference_twice",
             "affinities",
             repeated(types).list.len() == 0,

@@ -36,7 +36,7 @@ def choice_chapter(found: Sequence[tuple[Path, Result]], release: str | None, fr
     report = Report(read_bench(opened), ordered, called, comparison(ordered, seed), ranks)
     sections = [
         tables.results(report),
-        ranking(report.ranks, "Whole characters are drawn anew: characters like these, these scenarios."),
+        ranking(report.ranks, "Whole characters are resampled: characters like these, these scenarios."),
         plots.by_model(report),
         plots.by_character(report),
         plots.by_stage(report),

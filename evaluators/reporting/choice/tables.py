@@ -129,7 +129,7 @@ def comparisons(report: Report) -> Section:
     head = ["Runs", "Points", *(f"95 %, {over}" for over in _OVER), "McNemar p", "p, characters", "Detectable"]
     note = (
         '<p class="note">Points of accuracy on the same questions; below them how many only this or the other run '
-        "has right. Each interval says what is drawn anew. McNemar’s exact test counts questions as independent; the "
+        "has right. Each interval says what is resampled. McNemar’s exact test counts questions as independent; the "
         "test beside it turns the signs of whole characters, with Holm’s correction for all pairs below. “Detectable” "
         "is the smallest difference these two runs would show with 80 % power, questions counted as independent.</p>"
     )

@@ -39,7 +39,7 @@ def curves(names: Sequence[str], results: Sequence[Result]) -> Section:
             body += f"<h3>{escape(_title(rubric))}</h3>{_chart(own)}{_by_session(own)}{_slopes(own)}{_kinds(own)}"
     gone = sorted({person for _, one in _entries(names, results) for person in one["left_out"]})
     told = escape(", ".join(gone)) if gone else "here nobody"
-    lead = "How scores change as sessions go by. Bands are 95 % intervals, whole people drawn anew."
+    lead = "How scores change as sessions go by. Bands are 95 % intervals, whole people resampled."
     note = f'<p class="note">{_RULE}{told}.</p>' if body else ""
     return Section("sessions", "Over the sessions", body + note, lead)
 

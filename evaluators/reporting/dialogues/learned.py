@@ -36,7 +36,7 @@ def learned(paths: Sequence[Path], names: Sequence[str], results: Sequence[Mappi
             counts = (one["listed"], one["correct"], one["unmarked"], one["without"])
             rows.append([told, accuracy, bounds, *(f"{count:,}" for count in counts)])
     heads = ["Memories", "Accuracy", "95 %", "Listed", "Correct", "Not marked", "Dialogues without a list"]
-    lead = "What each assistant says it learned, and the share of it that the user marks correct. People drawn anew."
+    lead = "What each assistant says it learned, and the share of it that the user marks correct. People resampled."
     return Section("learned", "What was learned", table(heads, rows) if rows else "", lead)
 
 

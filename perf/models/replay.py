@@ -1,6 +1,6 @@
 """10,000 answered requests read from the journal again: how fast, and how long a command takes with its start.
 
-    python -m perf.replay
+    python -m perf.models.replay
 
 ``limit`` and ``limit_with_start`` only wait for as long as it may take: half a second, and two with the start of a
 process, its imports and the check of the journal.
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from perf import harness
-from perf.dispatch import server
-from perf.peers import PROMPT
+from perf.models.dispatch import server
+from perf.models.peers import PROMPT
 
 _REPLAYED = 10_000
 _A_SECOND = 20_000  # replies read from the journal
@@ -31,7 +31,7 @@ def replay(apart: bool) -> harness.Case:
     """10,000 answered requests read from a journal again; ``apart``: by a process of its own, its start included."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        os.environ.update(ANTHROPIC_BASE_URL=server("perf.dispatch:prose", 0.0), ANTHROPIC_API_KEY="k")
+        os.environ.update(ANTHROPIC_BASE_URL=server("perf.models.dispatch:prose", 0.0), ANTHROPIC_API_KEY="k")
         folder = tempfile.mkdtemp(dir=arguments.folder)
         answered = sum(reply.status == "answered" for reply in run(*replayed(folder)))
 
@@ -42,7 +42,7 @@ def replay(apart: bool) -> harness.Case:
             return {"replayed": count, "a_second": round(count / seconds), "answered_before": answered}
 
         def there() -> Mapping[str, Any]:
-            code = f"from perf.replay import replayed, run; print(len(list(run(*replayed({folder!r})))))"
+            code = f"from perf.models.replay import replayed, run; print(len(list(run(*replayed({folder!r})))))"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
             return {"replayed": int(done.stdout)}
 
@@ -104,4 +104,4 @@ _REPLAY = harness.Comparison(
 )
 
 if __name__ == "__main__":
-    raise SystemExit(harness.main("perf.replay", [_REPLAY], add_arguments=_arguments))
+    raise SystemExit(harness.main("perf.models.replay", [_REPLAY], add_arguments=_arguments))

@@ -3,8 +3,8 @@
 The floor is what a bare socket client needs, one request after the other on every connection: no HTTP
 library, no journal. ``sdk`` is the plain ``anthropic`` client.
 
-    python -m perf.dispatch
-    python -m perf.dispatch --peers .peers     distilabel and DataDesigner too, from the environment there:
+    python -m perf.models.dispatch
+    python -m perf.models.dispatch --peers .peers     distilabel and DataDesigner too, from the environment there:
                                                python -m venv .peers
                                                .peers/bin/pip install distilabel openai requests data-designer
 
@@ -32,7 +32,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from perf import harness
-from perf.peers import PROMPT, THREE_KB
+from perf.models.peers import PROMPT, THREE_KB
 
 _MODEL = "claude-sonnet-4-6"
 _MAX_TOKENS = 1024
@@ -130,10 +130,10 @@ def ours(concurrency: int) -> harness.Case:
 
 
 def peer(name: str, concurrency: int) -> harness.Case:
-    """Another framework, as its users run it (``perf.peers``), from the environment ``--peers``."""
+    """Another framework, as its users run it (``perf.models.peers``), from the environment ``--peers``."""
 
     def case(arguments: argparse.Namespace) -> harness.Timed:
-        server = _started([sys.executable, "-m", "perf.peers", "serve", str(arguments.latency)])
+        server = _started([sys.executable, "-m", "perf.models.peers", "serve", str(arguments.latency)])
         address = server.readline().decode().strip()
         process = subprocess.Popen(
             [f"{arguments.peers}/bin/python", str(_PEERS), name, address, str(arguments.requests), str(concurrency)],
@@ -166,7 +166,7 @@ def _body(number: int) -> dict[str, Any]:
 
 
 def _server(arguments: argparse.Namespace) -> str:
-    return server("perf.dispatch:prose", arguments.latency)
+    return server("perf.models.dispatch:prose", arguments.latency)
 
 
 def server(composer: str, latency: float) -> str:
@@ -228,4 +228,4 @@ if __name__ == "__main__":
     with_peers = any(word.startswith("--peers") for word in sys.argv)
     limits = {64: 1.06, 256: 1.5}  # times the floor
     comparisons = [_comparison(width, limits[width], with_peers) for width in _WIDTHS]
-    raise SystemExit(harness.main("perf.dispatch", comparisons, add_arguments=_arguments))
+    raise SystemExit(harness.main("perf.models.dispatch", comparisons, add_arguments=_arguments))

@@ -3,7 +3,7 @@
 ``figures`` makes the figures of 100,000 rows (seven metrics, 500 personas of ten sessions); ``read`` reads 1,000,000
 rows of two judges, checks them and makes all figures again. ``plain`` only decodes the same Parquet columns.
 
-    python -m perf.scores
+    python -m perf.evaluators.scores
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def main() -> int:
             frame, metrics = made_up(1_000_000, 2)
             write_scores(path, {"result_version": 2, "run": {"seed": 7}}, metrics, frame)
             words += ["--data", str(path)]
-        return harness.main("perf.scores", comparisons, words, _arguments)
+        return harness.main("perf.evaluators.scores", comparisons, words, _arguments)
 
 
 if __name__ == "__main__":

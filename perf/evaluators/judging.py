@@ -4,8 +4,8 @@
 prompts with memories, journal, pacing, reading of replies, score rows with their figures. What is judged are nearly all
 recorded replies of the frozen persturn@1.0.0, by the rubric with memory.
 
-    python -m perf.judging
-    python -m perf.judging --latency 0.1 --repeat 5
+    python -m perf.evaluators.judging
+    python -m perf.evaluators.judging --latency 0.1 --repeat 5
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from perf import dispatch, harness
+from perf import harness
+from perf.models import dispatch
 
 TURNS, WIDTH, MOST = 6_400, 64, 1.1
-_RUBRIC = Path(__file__).resolve().parents[1] / "evaluators/rubrics/persturn/memory_v2.toml"
+_RUBRIC = Path(__file__).resolve().parents[2] / "evaluators/rubrics/persturn/memory_v2.toml"
 
 
 def judging(arguments: argparse.Namespace) -> harness.Timed:
@@ -33,7 +34,7 @@ def judging(arguments: argparse.Namespace) -> harness.Timed:
     said, out = folder / "said.json", folder / "scores.json"
     words = ["--release", "persturn@1.0.0", "--model", "offline:original", "--limit", str(TURNS), "--quiet"]
     _done(main(["run", *words, "--workspace", str(folder), "--out", str(said)]))
-    address = dispatch.server("perf.judging:scored", arguments.latency)
+    address = dispatch.server("perf.evaluators.judging:scored", arguments.latency)
     os.environ.update(ANTHROPIC_BASE_URL=address, ANTHROPIC_API_KEY="k")
     asked = ["--judge", "claude-haiku-4-5", "--rubric", str(_RUBRIC), "--concurrency", str(WIDTH), "--quiet"]
 
@@ -72,7 +73,7 @@ def main() -> int:
     comparison = harness.Comparison(
         "judging", {"floor": floor, "judge": judging}, "floor", (harness.Promise("judge", "floor", 1 / MOST),)
     )
-    return harness.main("perf.judging", [comparison], None, _arguments)
+    return harness.main("perf.evaluators.judging", [comparison], None, _arguments)
 
 
 if __name__ == "__main__":

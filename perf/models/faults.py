@@ -1,7 +1,7 @@
 """Every fault of the rehearsal server, over both wires: what comes of a run and what it costs; the table of the docs.
 
-    python -m perf.faults            print the table
-    python -m perf.faults --write    put it into docs/models.md
+    python -m perf.models.faults            print the table
+    python -m perf.models.faults --write    put it into docs/models.md
 
 Each fault meets two requests on their first attempt ("once"), and one on every attempt ("always"). Counted are what
 the server received, the replies that were paid for, and the sends whose reply nobody saw, which the budget counts at
@@ -34,8 +34,8 @@ from models.roles import read_roles
 from models.wire import client
 from schemas.errors import AnamnesisError
 
-DOCS = Path(__file__).parents[1] / "docs" / "models.md"
-BEGIN, END = "<!-- python -m perf.faults --write -->", "<!-- end -->"
+DOCS = Path(__file__).parents[2] / "docs" / "models.md"
+BEGIN, END = "<!-- python -m perf.models.faults --write -->", "<!-- end -->"
 
 _SCHEMA = {
     "type": "object",
@@ -113,7 +113,7 @@ def documented(text: str, made: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print or write the table."""
-    made = argparse.ArgumentParser(prog="python -m perf.faults", allow_abbrev=False)
+    made = argparse.ArgumentParser(prog="python -m perf.models.faults", allow_abbrev=False)
     made.add_argument("--write", action="store_true", help="put it into docs/models.md")
     found = table()
     if made.parse_args(argv).write:

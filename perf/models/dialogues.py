@@ -4,8 +4,8 @@
 loop that keeps the histories in lists. ``50 x 50``: 50 dialogues of 50 exchanges beside the time that the latency of
 their calls takes by itself.
 
-    python -m perf.dialogues
-    python -m perf.dialogues --only "60 x 10" --wire chat
+    python -m perf.models.dialogues
+    python -m perf.models.dialogues --only "60 x 10" --wire chat
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from perf import harness
-from perf.dispatch import server, stats
+from perf.models.dispatch import server, stats
 
 _MODEL = "claude-sonnet-4-6"
 _WIDE = 64
@@ -146,4 +146,4 @@ _COMPARISONS = (
 )
 
 if __name__ == "__main__":
-    raise SystemExit(harness.main("perf.dialogues", _COMPARISONS, add_arguments=_arguments))
+    raise SystemExit(harness.main("perf.models.dialogues", _COMPARISONS, add_arguments=_arguments))

@@ -6,8 +6,8 @@ is 673 / 64 x 0.2 s, which no client can reach, as the last round is not full. `
 100 KB) a question. Imports, retrieval and baselines are not in the wall time of asking; ``baselines`` and
 ``retrieval`` have their own.
 
-    python -m perf.evaluate
-    python -m perf.evaluate --inspect .peers      inspect_ai too, from the environment there
+    python -m perf.evaluators.evaluate
+    python -m perf.evaluators.evaluate --inspect .peers      inspect_ai too, from the environment there
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from perf import dispatch, harness
+from perf import harness
+from perf.models import dispatch
 
 QUESTIONS, WIDTH = 673, 64
 _MEMORIES, _LETTERS = 1000, 3300
@@ -147,7 +148,7 @@ def inspect_peer(arguments: argparse.Namespace) -> harness.Timed:
     """The same task in inspect_ai, vanilla, its live log off."""
     address = _server(arguments)
     environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k", "INSPECT_DISPLAY": "none"}
-    environment["PYTHONPATH"] = str(Path(__file__).resolve().parents[1])
+    environment["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
     python = Path(arguments.inspect) / "bin" / "python"
     words = [str(python), "-P", str(_PEER), arguments.data, str(WIDTH), tempfile.mkdtemp(dir=arguments.folder)]
     process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -212,7 +213,7 @@ def _bench(arguments: argparse.Namespace) -> Any:
 
 def _server(arguments: argparse.Namespace) -> str:
     """Start the rehearsal server in another process; it goes with this one."""
-    words = ["--latency", str(arguments.latency), "--composer", "perf.evaluate:chosen", "--json", "--quiet"]
+    words = ["--latency", str(arguments.latency), "--composer", "perf.evaluators.evaluate:chosen", "--json", "--quiet"]
     process = subprocess.Popen([sys.executable, "-m", "models.rehearsal", *words], stdout=subprocess.PIPE)
     atexit.register(process.terminate)
     assert process.stdout
@@ -257,7 +258,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as root:
         if "--child" not in words and not {"-h", "--help"} & set(words):
             words += ["--data", str(made_up(Path(root)))]
-        return harness.main("perf.evaluate", comparisons, words, _arguments)
+        return harness.main("perf.evaluators.evaluate", comparisons, words, _arguments)
 
 
 if __name__ == "__main__":

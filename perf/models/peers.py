@@ -1,12 +1,12 @@
-"""What ``perf.dispatch`` runs in the environment of other frameworks, and the server they talk to.
+"""What ``perf.models.dispatch`` runs in the environment of other frameworks, and the server they talk to.
 
 ``serve`` answers chat completions (both frameworks speak them best) with the same 3 KB after the same latency as
 the rehearsal server, on the same HTTP code. The other names run a framework as its users do: a pipeline of
 one generation step over N rows. Such a process prints ``ready`` after its imports, begins at the first line
 of its standard input, and prints how many rows have text.
 
-    python -m perf.peers serve 0.2
-    .peers/bin/python perf/peers.py distilabel http://127.0.0.1:8000 2000 256
+    python -m perf.models.peers serve 0.2
+    .peers/bin/python perf/models/peers.py distilabel http://127.0.0.1:8000 2000 256
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ workspace but the journal's own. The server's count of answered requests has to 
 those that were in flight at a kill: the journal counts them as doubts. Of LikeBench's rows all columns are compared
 but what the server charged: a request that was in flight at a kill has warmed its cache for the next one.
 
-    python -m perf.kills
-    python -m perf.kills --kills 5 --batch -- --char CHAR_04 --count 24
-    python -m perf.kills --dialogues --wire chat
-    python -m perf.kills --sessions --kills 20
+    python -m perf.models.kills
+    python -m perf.models.kills --kills 5 --batch -- --char CHAR_04 --count 24
+    python -m perf.models.kills --dialogues --wire chat
+    python -m perf.models.kills --sessions --kills 20
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Round:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Kill and compare; 0 when every round is as the undisturbed one."""
-    made = argparse.ArgumentParser(prog="python -m perf.kills", allow_abbrev=False)
+    made = argparse.ArgumentParser(prog="python -m perf.models.kills", allow_abbrev=False)
     made.add_argument("--kills", type=int, default=50, metavar="N", help="kills in all (default: 50)")
     made.add_argument("--seed", type=int, default=7, metavar="N", help="seed of the instants (default: 7)")
     made.add_argument("--batch", action="store_true", help="through Message Batches")
@@ -176,7 +176,7 @@ def _build(folder: Path, address: str, words: Sequence[str]) -> subprocess.Popen
         "--quiet",
     ]
     if "--dialogues" in words:
-        command = [sys.executable, "-m", "perf.kills", "--hold", str(folder)]
+        command = [sys.executable, "-m", "perf.models.kills", "--hold", str(folder)]
     if "--sessions" in words:
         journal = ["--journal", str(folder / "heart" / "journal.sqlite")]
         command = [sys.executable, "-m", *_SESSIONS, *_MODELS, "--workspace", str(folder), "--quiet", *journal]

@@ -1,4 +1,4 @@
-"""inspect_ai for ``perf.evaluate``, run in an environment that has it: ``inspect_peer.py RELEASE WIDTH FOLDER``.
+"""inspect_ai for ``perf.evaluators.evaluate``, in an environment that has it: ``inspect_peer.py RELEASE WIDTH FOLDER``.
 
 Says "ready" when imported, waits for a line, evaluates, says how many samples were scored.
 """

@@ -5,8 +5,8 @@
 and keeps histories in lists, and beside the time that latency alone takes. ``measured`` reads, measures and reports
 120,000 planted dialogues with their scores.
 
-    python -m perf.task_dialogues --repeat 1
-    python -m perf.task_dialogues --only measured
+    python -m perf.evaluators.task_dialogues --repeat 1
+    python -m perf.evaluators.task_dialogues --only measured
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from perf import harness
-from perf.dialogues import loop
-from perf.dispatch import server, stats
+from perf.models.dialogues import loop
+from perf.models.dispatch import server, stats
 
 DIALOGUES, TURNS, WIDE = 4_096, 6, 256
 MANY = 120_000
@@ -170,4 +170,4 @@ _COMPARISONS = (
 )
 
 if __name__ == "__main__":
-    raise SystemExit(harness.main("perf.task_dialogues", _COMPARISONS, add_arguments=_arguments))
+    raise SystemExit(harness.main("perf.evaluators.task_dialogues", _COMPARISONS, add_arguments=_arguments))

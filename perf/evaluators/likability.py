@@ -4,8 +4,8 @@
 itself. ``judge``: 2,500 turns beside what their latency takes 64 wide. ``offline``: the whole run and its judging
 without a model, in seconds.
 
-    python -m perf.likability
-    python -m perf.likability --only judge
+    python -m perf.evaluators.likability
+    python -m perf.evaluators.likability --only judge
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from perf import harness
-from perf.dispatch import server, stats
+from perf.models.dispatch import server, stats
 
 _RELEASE = "likebench@1.0.0"
 _WIDE, _TURNS = 64, 2500
@@ -92,6 +92,7 @@ def _run(verb: str, *words: str) -> None:
 
 
 def _ready(arguments: argparse.Namespace) -> tuple[str, Path]:
+    import evaluators.__main__  # noqa: F401
     import models.running  # noqa: F401  # the imports are not timed
 
     address = server(_COMPOSER, arguments.latency)
@@ -120,4 +121,4 @@ _COMPARISONS = (
 )
 
 if __name__ == "__main__":
-    raise SystemExit(harness.main("perf.likability", _COMPARISONS, add_arguments=_arguments))
+    raise SystemExit(harness.main("perf.evaluators.likability", _COMPARISONS, add_arguments=_arguments))

@@ -5,8 +5,8 @@ with sorting and scikit-learn and SciPy for the metrics, as the published evalua
 calibrates four ways (mean shift, block CDF, reference CDF, ordinal) and gives every metric of all four with
 1,000 bootstrap draws. Both print the mean absolute error of block CDF: it has to be the same.
 
-    python -m perf.calibration
-    python -m perf.calibration --only large --repeat 1      a million rated turns; watch the memory column
+    python -m perf.evaluators.calibration
+    python -m perf.evaluators.calibration --only large --repeat 1      a million rated turns; watch the memory column
 """
 
 from __future__ import annotations
@@ -148,4 +148,4 @@ COMPARISONS = (
 
 
 if __name__ == "__main__":
-    raise SystemExit(harness.main("perf.calibration", COMPARISONS))
+    raise SystemExit(harness.main("perf.evaluators.calibration", COMPARISONS))

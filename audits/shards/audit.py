@@ -1,0 +1,253 @@
+"""Every audit of a table of any size: shard by shard on an engine, with the findings of ``audits.audit``.
+
+Three passes. The first takes from every row what other rows have to know: its id, its window's text, which columns it
+has. Ids and windows come together by a group-by (``schemas.engines.groups``): repeated keys, near-duplicates. The
+last judges every shard by itself. A process holds a shard, a partition, or the largest window; the findings and the
+repeated ids are in the memory of the one that asked. Audits of a record that compare all its rows (``coverage``: of
+profiles, priors, scenarios, turns) read the table into one process, as ``audits.audit`` does.
+
+    python -m audits --benchmark heart --table memories --rows s3://lab/memories --engine ray
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from audits.duplicates.near_duplicates import scope_of
+from audits.shards.windows import IDS, Numbered, duplicates, repeated_ids, take_ids, take_windows
+from audits.subjects import WHOLE_TABLE, Subject, subjects
+from schemas.derived import completed
+from schemas.engines.choice import Engine
+from schemas.engines.groups import Partitions
+from schemas.engines.shards import Shard, where
+from schemas.findings import Finding, in_order
+from schemas.tables import Row, Table
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is audited for what: a table, codes, a file of a user's own patterns, the tables to look things up in."""
+
+    table: Table
+    wanted: frozenset[str]
+    own: Path | None = None
+    related: Mapping[str, tuple[Shard, ...]] | None = None
+
+    def rows_beside(self, rows: Sequence[Row]) -> dict[str, list[Row]]:
+        """The rows of other tables that these are audited beside: of tables filed alike, those of the same files."""
+        made, column = {}, self.table.file
+        for name, shards in (self.related or {}).items():
+            files = frozenset(row[column] for row in rows if isinstance(row.get(column), str | int)) if column else ()
+            alike = bool(column) and bool(shards) and all(column in row for row in shards[0].read()[:1])
+            made[name] = where(shards, str(column), files) if alike else list(_whole(shards))
+        return made
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What was found: rows seen, findings in order, lines about what was not checked, rows to quote from."""
+
+    rows: int
+    findings: list[Finding]
+    skipped: list[str]
+    quoted: list[Row]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What the first pass says of a shard: the columns that some row has, and rows by working file."""
+
+    present: frozenset[str]
+    files: Counter[Any]
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What rows of a shard have to know of all others: ids that several have, columns that none has."""
+
+    twice: frozenset[str]
+    absent: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What the last pass finds in a shard; ``foreign`` counts rows that are not English."""
+
+    findings: list[Finding]
+    missing: dict[str, Finding]
+    foreign: int
+
+
+def audit_shards(request: Request, shards: Sequence[Shard], engine: Engine, scratch: str, quote: int = 0) -> Audited:
+    """All findings of a table, in order; ``quote`` is of how many findings of a code the rows are wanted."""
+    table = request.table
+    rows = sum(shard.rows for shard in shards)
+    parts = len(shards)
+    partitions = Partitions.of(scratch, rows)
+    seen = list(engine.map(partial(_first_pass, request, partitions), list(enumerate(shards))))
+    places = repeated_ids(partitions, engine, parts)
+    twice = frozenset(places)
+    needed = frozenset(_needed(table))
+    beside = _Beside(twice, needed - frozenset().union(*(each.present for each in seen)))
+    found = _repeated_keys(table, places) if "repeated" in table.audits else []
+    if _compares(request):
+        found += duplicates(scope_of(table), partitions, engine, parts, twice)
+    missing: dict[str, Finding] = {}
+    foreign = 0
+    for judged in engine.map(partial(_last_pass, request, beside), shards):
+        found += judged.findings
+        missing |= judged.missing
+        foreign += judged.foreign
+    found += _absent(table, missing)
+    whole = list(completed(table, list(_walk(shards)))) if _coverages(table) else []
+    related = {name: list(_whole(some)) for name, some in (request.related or {}).items()}
+    for module in _coverages(table):
+        found += module.coverage(whole, related)
+    kept = [_named(table, finding) for finding in found if finding.code in request.wanted]
+    ordered = in_order(kept)
+    files: Counter[Any] = sum((each.files for each in seen), Counter())
+    skipped = _not_checked(request, whole or _by_file(table, files), related, foreign, rows)
+    return Audited(rows, ordered, skipped, _quoted(table, ordered, shards, partitions, quote))
+
+
+def _walk(shards: Sequence[Shard]) -> Iterator[Row]:
+    return (row for shard in shards for row in shard.walk())
+
+
+@functools.lru_cache(maxsize=16)
+def _whole(shards: tuple[Shard, ...]) -> tuple[Row, ...]:
+    """All rows of a table that is small beside the one under audit; read once a process."""
+    return tuple(_walk(shards))
+
+
+def _read(table: Table, shard: Shard) -> tuple[Sequence[Row], list[Subject]]:
+    rows = completed(table, shard.read())
+    return rows, subjects(table.record, table.key, rows, shard.first)
+
+
+def _first_pass(request: Request, partitions: Partitions, numbered: Numbered) -> _Seen:
+    number, shard = numbered
+    table = request.table
+    rows, read = _read(table, shard)
+    take_ids(read, partitions, number)
+    if _compares(request):
+        take_windows(read, scope_of(table), partitions, number)
+    present = frozenset(field for field in _needed(table) if any(each.find(field)[1] is not None for each in read))
+    return _Seen(present, Counter(_file_of(table, row) for row in rows))
+
+
+def _last_pass(request: Request, beside: _Beside, shard: Shard) -> _Judged:
+    from audits.codes import stretches
+    from audits.overlaps import merged
+    from audits.table_audit import judge
+    from audits.text import language
+
+    table = request.table
+    rows, read = _read(table, shard)
+    own = _own(request.own)
+    every = judge(table, request.wanted, own, request.rows_beside(rows), rows, shard.first)
+    found, missing = [], {}
+    for finding in every:
+        if finding.code == "format.missing" and finding.field in beside.absent:
+            missing[str(finding.field)] = finding
+        elif finding.code in request.wanted:
+            found.append(finding)
+    foreign = len(language.sorted_out(read, table.text or "")[1]) if _counts_foreign(request) else 0
+    return _Judged(merged(found, beside.twice, stretches()), missing, foreign)
+
+
+@functools.lru_cache(maxsize=1)
+def _own(path: Path | None) -> Mapping[str, Any]:
+    from audits.patterns.user_patterns import user_criteria
+
+    return {} if path is None else user_criteria(path)
+
+
+def _needed(table: Table) -> list[str]:
+    """The columns whose absence from every row is one finding."""
+    from audits.checks.row_format import fields_of
+
+    return [field.name for field in fields_of(table) if field.needed] if "format" in table.audits else []
+
+
+def _compares(request: Request) -> bool:
+    return "duplicates" in request.table.audits and "duplicate.semantic" in request.wanted
+
+
+def _counts_foreign(request: Request) -> bool:
+    from audits.text import language
+
+    return "language" in request.table.audits and bool(request.table.text) and language.CODE not in request.wanted
+
+
+def _repeated_keys(table: Table, places: Mapping[str, Sequence[int]]) -> list[Finding]:
+    from audits.checks.row_format import repeated_keys
+
+    read = [Subject(table.record, row_id, {}, place) for row_id, those in places.items() for place in those]
+    return list(repeated_keys(read))
+
+
+def _absent(table: Table, missing: Mapping[str, Finding]) -> list[Finding]:
+    from audits.checks.row_format import absent_column
+
+    return [absent_column(finding, table.text) for finding in missing.values()]
+
+
+def _coverages(table: Table) -> list[Any]:
+    from audits.tables import of_record
+
+    return [module for module in of_record(table) if hasattr(module, "coverage")]
+
+
+def _named(table: Table, finding: Finding) -> Finding:
+    return finding if table.record == table.name else replace(finding, table=table.name)
+
+
+def _file_of(table: Table, row: Row) -> Any:
+    value = row.get(table.file) if table.file else None
+    return value if isinstance(value, str | int) else None
+
+
+def _by_file(table: Table, files: Counter[Any]) -> list[Row]:
+    """As many rows as there are, with nothing in them but the column that names their working file."""
+    return [row for value, times in files.items() for row in [{str(table.file): value}] * times]
+
+
+def _not_checked(
+    request: Request, rows: Sequence[Row], related: Mapping[str, Sequence[Row]], foreign: int, total: int
+) -> list[str]:
+    from audits.tables import of_record
+
+    lines = [f"words not checked: {foreign:,} of {total:,} rows are not English"] if foreign else []
+    for module in of_record(request.table):
+        if hasattr(module, "not_checked"):
+            lines += module.not_checked(rows, related, request.wanted)
+    return lines
+
+
+def _quoted(
+    table: Table, findings: Sequence[Finding], shards: Sequence[Shard], partitions: Partitions, most: int
+) -> list[Row]:
+    """The rows that the first findings of each code are about, but for those whose id another row has."""
+    shown: Counter[str] = Counter()
+    ids: set[str] = set()
+    for finding in findings:
+        shown[finding.code] += 1
+        if shown[finding.code] <= most and finding.row_id != WHOLE_TABLE:
+            ids.add(finding.row_id)
+    places = partitions.find(IDS, ids, len(shards))
+    firsts = [shard.first for shard in shards]
+    wanted = {bisect_right(firsts, those[0] - 1) - 1 for those in places.values() if len(those) == 1}
+    quoted = [row for number in sorted(wanted) for row in shards[number].walk() if _id(table, row) in ids]
+    return quoted or (list(shards[0].read()[:1]) if shards else [])
+
+
+def _id(table: Table, row: Row) -> str:
+    return subjects(table.record, table.key, [row], 0)[0].id

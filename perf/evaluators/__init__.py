@@ -1,0 +1,1 @@
+"""How fast evaluations, judges and scores are beside other harnesses and plain loops."""

@@ -1,0 +1,80 @@
+"""A whole table on an engine: surveyed, cut into pieces, stored, written as Parquet, with what its manifest says.
+
+The bytes are those of ``releases.parquet.write_table``. This process sees keys, counts and, one after the other for
+the content digest, the canonical rows: no table.
+
+    python -m releases freeze heart@2.0.0 --engine local
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from releases.content import ContentDigest
+from releases.parquet import BYTES_PER_FILE, Written, columns_of, file_names, written
+from releases.provenance import Tally
+from releases.sharding import files
+from releases.sharding.pieces import Stored, pieces_of, rows_path, store
+from releases.source import in_groups, survey, working_files
+from schemas.engines.choice import Engine
+from schemas.errors import RequestError
+from schemas.tables import Table
+from schemas.workspace import Workspace
+
+_READ = 1 << 20
+
+
+@dataclass(frozen=True)
+class Sharded:
+    """Tables of a workspace, written on an engine; ``shards`` is the folder in which finished pieces lie and stay."""
+
+    workspace: Workspace
+    engine: Engine
+    shards: Path
+    bytes_per_file: int = BYTES_PER_FILE
+
+    def __call__(self, table: str, staging: Path, tally: Tally, canary: str | None) -> Written:
+        """Write the files of a table into ``staging``.
+
+        Raises RequestError as ``releases.source.rows_in_order`` and ``releases.parquet.write_table`` do.
+        """
+        declared, engine, shards = self.workspace.benchmark.table(table), self.engine, self.shards
+        schema = columns_of(declared)
+        shards.mkdir(parents=True, exist_ok=True)
+        surveyed = engine.map(partial(survey, table=declared), working_files(self.workspace, table))
+        pieces = pieces_of(in_groups(list(surveyed)))
+        stored = list(engine.map(partial(store, declared, shards), pieces))
+        _check_order(declared, stored)
+        planned = files.cut(stored, self.bytes_per_file)
+        made = list(engine.map(partial(files.write, declared, canary, shards), planned))
+        (staging / table).mkdir()
+        for name, target in zip(made, file_names(table, len(made)), strict=True):
+            (staging / target).hardlink_to(shards / name)
+        for piece in stored:
+            tally.add(piece.tally)
+        return written(declared, schema, _digest(shards, stored), [file.rows for file in planned])
+
+
+def _check_order(table: Table, stored: Sequence[Stored]) -> None:
+    """Raises RequestError for a key that ends one piece and begins the next."""
+    latest: list[object] = []
+    for piece in stored:
+        if piece.first and piece.first == latest:
+            fix = "Remove one of the rows and freeze again"
+            raise RequestError("duplicate key", table.name, row="/".join(map(str, piece.first)), fix=fix)
+        latest = piece.last or latest
+
+
+def _digest(shards: Path, stored: Sequence[Stored]) -> ContentDigest:
+    import pyarrow as pa
+
+    digest = ContentDigest()
+    for piece in stored:
+        with pa.CompressedInputStream(pa.OSFile(rows_path(shards, piece.name)), "zstd") as lines:
+            while block := lines.read(_READ):
+                digest.feed(block, 0)
+        digest.feed(b"", sum(rows for rows, _ in piece.blocks))
+    return digest

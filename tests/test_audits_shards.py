@@ -1,0 +1,116 @@
+"""A table cut into shards is found to have the faults, figures and duplicates of the table in one piece."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audits import audit, diversity, evenness, not_checked
+from audits.codes import select
+from audits.command import main
+from audits.duplicates import command as duplicates
+from audits.shards.audit import Request, audit_shards
+from schemas.benchmarks import benchmark
+from schemas.engines.local import Local
+from schemas.engines.shards import of_files
+from schemas.rows import write_jsonl
+from schemas.sources import of_release
+
+MEMORIES = "releases/frozen/heart/1.0.0/memories/test-00000-of-00001.parquet"
+
+
+def memories(count=200):
+    """Memories of two characters: one without its age, an id that two rows have, the same text in three shards."""
+    rows = pq.ParquetFile(MEMORIES).read_row_group(0).to_pylist()[: count // 2]
+    rows += pq.ParquetFile(MEMORIES).read_row_group(1).to_pylist()[: count // 2]
+    for row in rows:
+        row.pop("canary", None)
+        row.pop("triggers", None)  # a column that no row has
+    for place in (50, 100):
+        rows[place] = {**rows[0], "id": rows[place]["id"], "age": 9}
+    rows[7] = {**rows[7], "age": None, "content_full": "他们从来没有说过这件事。" * 30}
+    rows[150] = {**rows[150], "id": rows[20]["id"]}
+    return rows
+
+
+def in_shards(folder, rows, each):
+    """The rows in files of so many rows, alternately JSON Lines and Parquet."""
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(rows), each)):
+        write_jsonl(folder / f"{number:05d}.jsonl", rows[start : start + each])
+    return of_files(sorted(folder.iterdir()))
+
+
+def test_the_findings_of_shards_are_those_of_the_table(tmp_path):
+    table, rows = benchmark("heart").table("memories"), memories()
+    wanted = select(table, None)
+    shards = in_shards(tmp_path / "rows", rows, 37)
+    found = audit_shards(Request(table, wanted), shards, Local(1), str(tmp_path / "scratch"), quote=5)
+    assert found.findings == audit(table, rows)
+    assert {"format.repeated", "format.missing", "duplicate.semantic"} <= {each.code for each in found.findings}
+    assert found.skipped == not_checked(table, rows, {}, wanted)
+    assert {each.row_id for each in found.findings if each.code == "duplicate.semantic"} <= {
+        row["id"] for row in found.quoted
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "most"),
+    [("likebench", "priors", 200), ("personalens", "users", 40), ("heart", "scenarios", 64)],
+)
+def test_so_are_those_of_tables_that_look_into_others_and_compare_all_rows(tmp_path, name, table, most):
+    found = of_release(f"{name}@1.0.0", benchmark(name))
+    declared = found.benchmark.table(table)
+    rows = [row for row, _ in zip(found.rows(table), range(most), strict=False)]
+    related = {each: found.if_any(each) for each in declared.reads}
+    request = Request(
+        declared,
+        select(declared, None),
+        related={each: tuple(of_files(found.files[each])) for each in declared.reads if each in found.files},
+    )
+    sharded = audit_shards(request, in_shards(tmp_path / "rows", rows, 90), Local(1), str(tmp_path / "scratch"))
+    assert sharded.findings == audit(declared, rows, related)
+    assert sharded.skipped == not_checked(declared, rows, related, select(declared, None))
+
+
+def printed(capsys, command, *arguments):
+    code = command(["--json", *arguments])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_commands_print_the_same_with_an_engine_and_without(tmp_path, capsys):
+    rows = [row for row in memories() if row["age"] is not None]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    in_shards(tmp_path / "rows", rows, 100)
+    asked = ["--benchmark", "heart", "--table", "memories"]
+    whole, cut = ["--rows", str(tmp_path / "rows.jsonl")], ["--rows", str(tmp_path / "rows"), "--engine", "local"]
+    cut += ["--processes", "1", "--scratch", str(tmp_path)]
+    of_words = ["--field", "content_full", "--by", "character_id,stage"]
+    for command, more in (
+        (main, ["--only", "format,person"]),
+        (duplicates.main, ["--threshold", "0.5"]),
+        (evenness.main, []),
+        (diversity.main, of_words),
+    ):
+        assert printed(capsys, command, *asked, *more, *whole) == printed(capsys, command, *asked, *more, *cut)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows", "rows.jsonl"]  # no partition stays
+
+
+def test_the_preferences_of_users_in_shards_are_those_of_all_users(tmp_path, capsys):
+    users = of_release("personalens@1.0.0", benchmark("personalens")).rows("users")
+    rows = [row for row, _ in zip(users, range(30), strict=False)]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    in_shards(tmp_path / "rows", rows, 7)
+    asked = ["--benchmark", "personalens", "--table", "users", "--release", "personalens@1.0.0", "--rows"]
+    whole = printed(capsys, evenness.main, *asked, str(tmp_path / "rows.jsonl"))
+    cut = [*asked, str(tmp_path / "rows"), "--engine", "local", "--processes", "1"]
+    assert printed(capsys, evenness.main, *cut) == whole
+
+
+def test_a_cut_shard_is_one_line_and_exit_code_2(tmp_path, capsys):
+    pq.write_table(pa.Table.from_pylist([{"id": "MEM_01_0001"}]), tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-20])
+    arguments = ["--benchmark", "heart", "--table", "memories", "--rows", str(tmp_path), "--engine", "local"]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"error: unreadable Parquet in {tmp_path}/b.parquet")

@@ -1,0 +1,124 @@
+"""Rows in an object store are audited as those in a folder are, and a store that is denied is one line."""
+
+import importlib.util
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from release_samples import many_memories
+
+from audits.command import main
+from schemas.arrow import arrow_schema
+from schemas.engines import stores
+from schemas.engines.choice import scratch
+from schemas.engines.shards import shards_of
+from schemas.errors import MachineError, RequestError
+from schemas.records import record_schema
+
+ROOT = Path(__file__).resolve().parents[1]
+ASKED = ["--benchmark", "heart", "--table", "memories", "--engine", "local", "--processes", "1", "--json", "--rows"]
+
+needs_moto = pytest.mark.skipif(
+    not (importlib.util.find_spec("moto") and importlib.util.find_spec("flask")), reason="moto is in the extra dev"
+)
+
+
+@pytest.fixture
+def lab(monkeypatch):
+    """A bucket of a local S3 server, where the environment says S3 is."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    point_to(monkeypatch, f"http://{host}:{port}")
+    create_bucket(host, port)
+    yield "s3://lab"
+    server.stop()
+    stores._system.cache_clear()
+
+
+def point_to(monkeypatch, endpoint):
+    for name, value in {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    stores._system.cache_clear()
+
+
+def create_bucket(host, port):
+    import http.client
+
+    connection = http.client.HTTPConnection(host, port)
+    connection.request("PUT", "/lab", headers={"Host": f"{host}:{port}"})
+    assert connection.getresponse().status == 200
+
+
+def put_rows(folder, rows, each):
+    system, inside = stores.opened(folder)
+    schema = arrow_schema(record_schema("memories"))
+    for number, start in enumerate(range(0, len(rows), each)):
+        table = pa.Table.from_pylist(rows[start : start + each], schema=schema)
+        pq.write_table(table, f"{inside}/{number:05d}.parquet", filesystem=system)
+
+
+@needs_moto
+def test_rows_in_a_bucket_are_audited_as_those_in_a_folder_with_partitions_in_the_bucket(lab, tmp_path, capsys):
+    rows = many_memories(30)
+    put_rows(f"{lab}/memories", rows, 11)
+    (tmp_path / "memories").mkdir()
+    put_rows(str(tmp_path / "memories"), rows, 30)
+    assert main([*ASKED, str(tmp_path / "memories")]) == 1
+    in_folder = capsys.readouterr().out
+    assert main([*ASKED, f"{lab}/memories", "--scratch", f"{lab}/scratch"]) == 1
+    assert capsys.readouterr().out == in_folder
+    assert json.loads(in_folder)["rows"] == 30
+    assert not [name for name in stores.files(f"{lab}/scratch", (".z",)) if name]
+
+
+@needs_moto
+def test_a_missing_bucket_is_one_line(lab):
+    with pytest.raises(RequestError, match=r"missing file or folder in s3://other/memories"):
+        shards_of("s3://other/memories")
+
+
+def test_a_store_out_of_reach_is_one_line_and_exit_code_3(tmp_path):
+    environment = {
+        **os.environ,
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-m", "audits", *ASKED, "s3://lab/memories"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: store cannot be used in s3://lab/memories: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_scratch_folder_is_of_its_own_and_gone_in_the_end(tmp_path):
+    with scratch(str(tmp_path)) as one, scratch(str(tmp_path)) as other:
+        assert one != other
+        stores.write(stores.join(one, "kind-0/0.z"), b"bytes")
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_of_a_local_disk_stay_what_they_are(tmp_path):
+    with pytest.raises(PermissionError), stores.errors_reported(tmp_path):
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+    with pytest.raises(MachineError, match="store cannot be used in s3://lab"), stores.errors_reported("s3://lab"):
+        raise OSError("AWS Error ACCESS_DENIED during HeadObject operation\nmore")
