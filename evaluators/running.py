@@ -11,22 +11,28 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from evaluators.memory.settings import DEFAULT_K, SETTINGS, Setting
 from models.backends import BackendSettings, add_asking_arguments, run
+from models.estimate import ENOUGH, estimate, say_estimate, total_cost, usual_lengths
 from models.prices import read_prices
 from models.request import Chain, Usage
 from models.roles import read_roles
 from releases import Release
-from schemas.command import DEFAULT_SEED, whole_number
+from schemas.command import DEFAULT_SEED, print_json, say, whole_number
 from schemas.errors import RequestError, unknown
 from schemas.release_names import FROZEN
 
 OFFLINE = "offline:"
+
+_LENGTHS = (
+    f"replies as long as this model's in the journal, where it holds {ENOUGH} of a kind, else as offline ones: for a"
+    " closer figure run with --limit 2 first"
+)
 
 Answered = TypeVar("Answered")
 
@@ -71,6 +77,30 @@ def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bo
     made.add_argument("--max-tokens", type=whole_number(1, 10**9), metavar="N", help="room for a reply")
     made.add_argument("--out", type=Path, metavar="FILE", help="the result (default: in the workspace's evaluations)")
     add_asking_arguments(made.add_argument_group("asking"))
+
+
+def add_dry_run_argument(made: argparse.ArgumentParser) -> None:
+    """``--dry-run``."""
+    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+
+
+Planned = Sequence[tuple[Sequence[Callable[[], Chain[Any]]], BackendSettings]]
+"""Chains, and whom their requests go to."""
+
+
+def print_plan(planned: Planned, as_json: bool, counts: Mapping[str, int] | None = None) -> None:
+    """What chains would ask and cost: a table for each settings, or one JSON document of all, with ``counts``."""
+    found = [(estimate(starts, settings, 1, usual_lengths(settings)), settings) for starts, settings in planned]
+    asked = [one for own, _ in found for one in own]
+    if as_json:
+        print_json({**(counts or {}), "planned": [asdict(one) for one in asked], "cost": total_cost(asked)})
+    elif not asked:
+        say("nothing is asked of a model", quiet=False)
+    else:
+        for own, settings in found:
+            if own:
+                say_estimate(own, settings)
+        say(_LENGTHS, quiet=found[0][1].quiet)
 
 
 def setting_of(parsed: argparse.Namespace) -> Setting:

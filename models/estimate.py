@@ -3,7 +3,9 @@
 The plan is exact where the chains do not depend on what a model writes; tokens are estimated (``tokens``): of
 prompts from their text, of answers from the composed ones. Of fixed parts that are long enough for the model's
 cache, each distinct prefix is counted as written once and read ever after: runs that pause for more than five
-minutes write it again. Nothing is added for replies that have to be asked for again.
+minutes write it again. Nothing is added for replies that have to be asked for again. How much a model writes is known
+once it has written something: ``usual_lengths`` of a small run's replies, which the journal holds, take the place of
+the composed ones' lengths; in dialogues they are in all later prompts too.
 """
 
 from __future__ import annotations
@@ -11,18 +13,25 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from models import offline, tokens
 from models.budget import dollars
+from models.journal import read_only
 from models.request import Chain, Reply, Request, Role, Usage
 from models.roles import OFFLINE, Model
 from models.settings import BackendSettings
 from models.wire.messages import BREAKPOINTS
 from schemas.command import say
+
+ENOUGH = 2
+"""Replies of one kind that have to be in the journal before their length is taken for the usual one."""
+
+Lengths = Mapping[tuple[str, str], float]
+"""(model, prompt) -> tokens of a reply."""
 
 
 @dataclass
@@ -55,11 +64,16 @@ class Estimate:
 
 
 def estimate(
-    starts: Sequence[Callable[[], Chain[Any]]], settings: BackendSettings, workers: int | None = None
+    starts: Sequence[Callable[[], Chain[Any]]],
+    settings: BackendSettings,
+    workers: int | None = None,
+    usual: Lengths | None = None,
 ) -> list[Estimate]:
-    """The plan of a run by role, in order of role; chains are driven as by the offline backend."""
+    """The plan of a run by role, in order of role; chains are driven as by the offline backend.
+
+    ``usual`` has the length of replies by model and prompt, in place of the composed ones' own."""
     total: dict[Role, _Tally] = {}
-    measured = [functools.partial(_measured, start, settings.roles) for start in starts]
+    measured = [functools.partial(_measured, start, settings.roles, usual or {}) for start in starts]
     for tallies in offline.run(measured, workers):
         for role, tally in tallies.items():
             total.setdefault(role, _Tally()).add(tally)
@@ -71,6 +85,19 @@ def estimate(
         cost = settings.prices.cost(model, usage, settings.batch)
         made.append(Estimate(role, model, tally.requests, usage, cost))
     return made
+
+
+def usual_lengths(settings: BackendSettings) -> dict[tuple[str, str], float]:
+    """(model, prompt) -> tokens of a reply in the mean, of those that the journal holds at least ``ENOUGH`` of."""
+    if not settings.journal.is_file():
+        return {}
+    with read_only(settings.journal) as read:
+        rows = read(
+            "SELECT model, prompt_id, AVG(output_tokens) FROM requests JOIN replies USING (key)"
+            " WHERE metered AND status = 'answered' GROUP BY model, prompt_id HAVING COUNT(*) >= ?",
+            ENOUGH,
+        )
+    return {(model, prompt): tokens for model, prompt, tokens in rows}
 
 
 def total_cost(estimates: Sequence[Estimate]) -> float | None:
@@ -100,29 +127,46 @@ def say_estimate(estimates: Sequence[Estimate], settings: BackendSettings) -> No
     )
 
 
-def _measured(start: Callable[[], Chain[Any]], roles: Mapping[Role, Model]) -> Chain[dict[Role, _Tally]]:
+def _measured(
+    start: Callable[[], Chain[Any]], roles: Mapping[Role, Model], usual: Lengths
+) -> Chain[dict[Role, _Tally]]:
     """A chain that does as another one, and returns what that one asked for."""
     tallies: dict[Role, _Tally] = {}
     chain = start()
     try:
         asked = next(chain)
         while True:
-            replies = yield asked
-            pairs = [(asked, replies)] if isinstance(asked, Request) else zip(asked, replies, strict=True)
-            for request, reply in pairs:
+            composed = yield asked
+            single = isinstance(asked, Request)
+            requests = [asked] if isinstance(asked, Request) else list(asked)
+            given = zip(requests, [composed] if single else composed, strict=True)
+            replies = [_lengthened(request, reply, roles, usual) for request, reply in given]
+            for request, reply in zip(requests, replies, strict=True):
                 if roles[request.role] != OFFLINE:
-                    _count(tallies.setdefault(request.role, _Tally()), request, reply, roles[request.role])
-            asked = chain.send(replies)
+                    _count(tallies.setdefault(request.role, _Tally()), request, reply, roles[request.role], usual)
+            asked = chain.send(replies[0] if single else replies)
     except StopIteration:
         return tallies
 
 
-def _count(tally: _Tally, request: Request, reply: Reply, model: Model) -> None:
+def _lengthened(request: Request, reply: Reply, roles: Mapping[Role, Model], usual: Lengths) -> Reply:
+    """A composed text in the length that the model's texts usually have; other answers as they are."""
+    model = roles[request.role]
+    length = None if model == OFFLINE else usual.get((model.name, request.prompt_id))
+    if length is None or request.schema is not None or not isinstance(reply.answer, str) or not reply.answer:
+        return reply
+    size = max(1, round(length * model.bytes_per_token))
+    return replace(reply, answer=(reply.answer * (size // len(reply.answer) + 1))[:size])
+
+
+def _count(tally: _Tally, request: Request, reply: Reply, model: Model, usual: Lengths) -> None:
     tally.requests += 1
-    tally.tokens_in += sum(tokens.estimate(text, model.bytes_per_token) for _, text in request.turns)
+    tally.tokens_in += sum(tokens.estimate(text, model.bytes_per_token) + tokens.TURN for _, text in request.turns)
     if request.schema is not None:
         tally.tokens_in += tokens.estimate(_text(request.schema), model.bytes_per_token)
-    tally.tokens_out += tokens.estimate(_text(reply.answer), model.bytes_per_token)
+    written = usual.get((model.name, request.prompt_id))
+    composed = tokens.estimate(_text(reply.answer), model.bytes_per_token)
+    tally.tokens_out += composed if written is None else round(written)
     digest = hashlib.sha256(model.name.encode())
     prefix = cached = 0
     for place, part in enumerate(request.fixed, 1):

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import math
 
+TURN = 4
+"""What a server's template adds to each turn, about: its role and where it begins and ends."""
+
 
 def estimate(text: str, bytes_per_token: float) -> int:
     """About how many tokens a text is."""

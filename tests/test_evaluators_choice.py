@@ -136,6 +136,28 @@ def test_a_model_that_reads_keeps_its_option_in_every_order(tmp_path, rehearse):
 
 
 @pytest.mark.usefixtures("small")
+def test_a_run_that_goes_by_the_longest_option_is_seen_beside_that_floor(tmp_path, capsys):
+    assert evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", "offline:longest") == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("  longest")]
+    assert line.endswith("chosen alike 100.0%")
+
+
+@pytest.mark.usefixtures("small")
+def test_a_dry_run_tells_what_a_run_then_asks_and_asks_nothing(tmp_path, rehearse, capsys):
+    asked = []
+    rehearse(compose=lambda body: asked.append(1) or answer("B"))
+    words = ["--setting", "naive_rag", "--model", MODEL, "offline:reader", "--orders", 2, "--json"]
+    assert evaluate(tmp_path, "choice", *words, "--dry-run") == 0
+    (planned,) = json.loads(capsys.readouterr().out)["planned"]
+    assert asked == [] and not list((tmp_path / "out").rglob("choice.*"))
+    assert evaluate(tmp_path, "choice", *words) == 0
+    (result, _) = json.loads(capsys.readouterr().out)
+    assert planned["requests"] == len(asked) == 8
+    used = orjson.loads(next((tmp_path / "out").rglob(f"choice.*{MODEL}*.json")).read_bytes())["used"]
+    assert result["run"]["model"] == MODEL and used["cost"] == pytest.approx(planned["cost"], rel=0.1)
+
+
+@pytest.mark.usefixtures("small")
 def test_a_model_that_likes_a_letter_is_found_out_by_the_orders(tmp_path, rehearse):
     rehearse(compose=lambda body: answer("A"))
     out = tmp_path / "result.json"

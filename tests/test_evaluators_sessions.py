@@ -12,6 +12,7 @@ from evaluator_samples import browser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluators.__main__ import main
 from evaluators.reporting.dialogues.learned import memory_figures
 from evaluators.rubrics.loading import rubrics_of
 from evaluators.scoring.metrics import Aggregation, Metric, Scale
@@ -281,27 +282,18 @@ def test_an_unknown_option_to_flip_is_one_line(root, capsys):
     assert capsys.readouterr().err.startswith("error: unknown option of style 'formality.casual'")
 
 
-def test_the_forecast_of_a_run_is_within_a_tenth_of_what_the_journal_says(root, rehearse, capsys):
-    words = ("run", "--model", MODEL, "--user", "claude-sonnet-4-6", "--limit", "2")
-    assert evaluators(root, *words, "--dry-run", "--json") == 0
+def test_the_forecast_of_a_run_is_within_a_tenth_of_what_the_journal_says_once_a_small_one_was_held(
+    tmp_path, rehearse, capsys
+):
+    rehearse(compose=talk)
+    words = ["run", "--release", "likebench@1.0.0", "--model", MODEL, "--user", "claude-sonnet-4-6", "--quiet"]
+    words += ["--workspace", str(tmp_path)]
+    assert main([*words, "--limit", "1"]) == 0
+    assert main([*words, "--limit", "2", "--dry-run", "--json"]) == 0
     forecast = json.loads(capsys.readouterr().out)["cost"]
-    evaluators(root, "run", "--model", "offline:forgetful", "--limit", "2", "--quiet")
-    said = said_rows(root, "offline-forgetful.limit2", "turns")
-    words_of = said.with_columns(n=pl.col("text").str.len_bytes()).group_by("speaker").agg(pl.col("n").mean())
-    usual = {name: " ".join(["word"] * int(length / 5)) for name, length in words_of.rows()}
-
-    def answer(body):
-        text = json.dumps(body)
-        if "The conversations are over" in text:
-            return json.dumps({"memories": [{"memory": f"The user said: {n}.", "type": "explicit"} for n in "abc"]})
-        if "lists what it learned" in text:
-            return json.dumps({"marks": [{"number": number, "correct": True} for number in (1, 2, 3)]})
-        return usual["user" if "writes to an AI assistant" in text else "assistant"]
-
-    rehearse(compose=answer)
-    assert evaluators(root, *words, "--json") == 0
-    capsys.readouterr()
-    with read_only(root / "evaluations/journal.sqlite") as read:
+    whole = tmp_path / "whole.sqlite"
+    assert main([*words, "--limit", "2", "--journal", str(whole)]) == 0
+    with read_only(whole) as read:
         paid = spent(read, read_prices())
     assert paid == pytest.approx(forecast, rel=0.1)
 

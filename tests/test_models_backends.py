@@ -17,7 +17,7 @@ from models.rehearsal.speakers import text_of
 from models.remedies import ask
 from models.request import Request, Usage
 from models.roles import OFFLINE, ROLES, known_models, model_named, read_roles
-from models.tokens import at_most
+from models.tokens import TURN, at_most
 from models.tokens import estimate as tokens
 from schemas.benchmarks import benchmark as read_benchmark
 from schemas.benchmarks import benchmark_names
@@ -224,7 +224,7 @@ def test_an_estimate_counts_requests_asked_together_and_all_turns_and_no_offline
     by_role = {each.role: each for each in estimate([several], parsed(), workers=1)}
     assert {role: each.requests for role, each in by_role.items()} == {"memory": 2, "judge": 1}
     assert by_role["memory"].usage.input_tokens == sum(
-        tokens(t, 3.5) for t in ("Write 1.", "Write 1.", "1", "Write 3.")
+        tokens(t, 3.5) + TURN for t in ("Write 1.", "Write 1.", "1", "Write 3.")
     )
     (only,) = estimate([several], parsed("--model", "judge=offline"), workers=1)
     assert only.role == "memory"

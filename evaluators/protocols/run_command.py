@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,18 +24,19 @@ from evaluators.protocols import open_ended, replay, responses
 from evaluators.protocols.plan import Plan
 from evaluators.psychometrics import interview, questionnaire
 from evaluators.running import (
+    add_dry_run_argument,
     add_model_arguments,
     add_release_arguments,
     add_setting_arguments,
     default_out,
     offline_name,
+    print_plan,
     run_chains,
 )
 from evaluators.scoring.results import head
 from evaluators.scoring.said_rows import read_said, table_beside, write_said
 from evaluators.sessions import protocol as sessions
 from evaluators.task_dialogues import protocol as task_dialogues
-from models.estimate import estimate, say_estimate, total_cost
 from releases import Release, open_release
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
@@ -71,7 +71,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         "--samples", type=whole_number(1, 10**6), default=1, metavar="N", help="answers to each question (default: 1)"
     )
     add_setting_arguments(made, required=False)
-    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+    add_dry_run_argument(made)
     for module in PROTOCOLS.values():
         module.add_arguments(made)
     made.set_defaults(default_of=made.get_default)
@@ -80,7 +80,9 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
     if parsed.dry_run:
-        return _estimate(parsed, _plan(parsed)[2])
+        plan = _plan(parsed)[2]
+        print_plan([(plan.starts, plan.settings)], parsed.json, {plan.unit: len(plan.starts)})
+        return DONE
     path, header = asked(parsed)
     if parsed.json:
         print_json({"result": str(path), **{key: header[key] for key in ("release", "run", "tables", "figures")}})
@@ -165,17 +167,6 @@ def _demand_used(parsed: argparse.Namespace, protocol: str) -> None:
                 expected=f"--{', --'.join(one.replace('_', '-') for one in PROTOCOLS[protocol].ARGUMENTS)}",
                 fix=f"Leave {option} out, or name another --protocol",
             )
-
-
-def _estimate(parsed: argparse.Namespace, plan: Plan) -> int:
-    """``--dry-run``: what would be asked, and the price of it."""
-    planned = estimate(plan.starts, plan.settings, workers=1)
-    if parsed.json:
-        document = {plan.unit: len(plan.starts), "planned": [asdict(one) for one in planned]}
-        print_json({**document, "cost": total_cost(planned)})
-    else:
-        say_estimate(planned, plan.settings)
-    return DONE
 
 
 def _out(parsed: argparse.Namespace, release: Release, protocol: str, plan: Plan) -> Path:

@@ -14,24 +14,24 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evaluators.dialogues.items import read_items
+from evaluators.reporting.lines import reason_lines, score_lines
 from evaluators.rubrics.judged_rows import Found, said_rows, score_rows
 from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
 from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.released_judgements import OTHERWISE, asked_of_judges, with_released_form
-from evaluators.running import asking, evaluations, offline_name, results_of, slug
+from evaluators.running import add_dry_run_argument, asking, evaluations, offline_name, print_plan, results_of, slug
 from evaluators.scoring.metrics import Metric
 from evaluators.scoring.resampling import load_ahead
 from evaluators.scoring.results import read_result
 from evaluators.scoring.said_rows import Said, planted_in, row_reader, without_texts
 from evaluators.scoring.score_rows import frame_of, rows_beside, write_scores
 from models.backends import add_asking_arguments
-from models.estimate import Estimate, estimate, say_estimate, total_cost
 from models.request import Chain
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
@@ -64,7 +64,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
-    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+    add_dry_run_argument(made)
     add_asking_arguments(made.add_argument_group("asking"))
 
 
@@ -178,21 +178,16 @@ def _plan(
     tables: Mapping[str, Said],
 ) -> int:
     """``--dry-run``: what each judge would be asked, and the price of it."""
-    planned: list[Estimate] = []
     header = read_result(parsed.said)
-    for judge in judges:
-        if offline[judge] is not None:
-            continue
-        settings = asking(parsed, judge=judge)
-        starts = [start for rubric in rubrics for start in _chains(tables[rubric.id], rubric, None, parsed, header)]
-        own = estimate(starts, settings, workers=1)
-        if not parsed.json:
-            say_estimate(own, settings)
-        planned += own
-    if parsed.json:
-        print_json({"planned": [asdict(one) for one in planned], "cost": total_cost(planned)})
-    elif not planned:
-        say("nothing is asked of a model", quiet=parsed.quiet)
+    planned = [
+        (
+            [start for rubric in rubrics for start in _chains(tables[rubric.id], rubric, None, parsed, header)],
+            asking(parsed, judge=judge),
+        )
+        for judge in judges
+        if offline[judge] is None
+    ]
+    print_plan(planned, parsed.json)
     return DONE
 
 
@@ -256,8 +251,6 @@ def _out(parsed: argparse.Namespace, header: Mapping[str, Any], judges: Sequence
 
 def _say_figures(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], file: Path, quiet: bool) -> None:
     """The figures of each judge for people, and why items have no score."""
-    from evaluators.reporting.lines import reason_lines, score_lines
-
     unscored = (
         (f"{row['judge']}: {row['state']}", row["reason"], row["item"])
         for row in rows

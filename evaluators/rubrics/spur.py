@@ -19,11 +19,17 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from evaluators.running import add_release_arguments, asking, offline_name, run_chains
+from evaluators.running import (
+    add_dry_run_argument,
+    add_release_arguments,
+    asking,
+    offline_name,
+    print_plan,
+    run_chains,
+)
 from evaluators.satisfaction.turn_fields import RatedTurns, before, reply_of, shown_messages, texts
 from evaluators.satisfaction.turns import SATISFIED
 from models.backends import BackendSettings, add_asking_arguments
-from models.estimate import estimate, say_estimate
 from models.prompts import load
 from models.request import Chain, Reply, Request
 from releases import open_release
@@ -50,7 +56,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     add_release_arguments(made)
     made.add_argument("--model", required=True, metavar="NAME", help="a model, or without one: offline:reasons")
     made.add_argument("--out", type=Path, required=True, metavar="FILE.toml", help="the rubric")
-    made.add_argument("--dry-run", action="store_true", help="print requests, tokens and price, and ask nothing")
+    add_dry_run_argument(made)
     add_asking_arguments(made.add_argument_group("asking"))
 
 
@@ -64,7 +70,7 @@ def run(parsed: argparse.Namespace) -> int:
     sampled = {label: _sampled(known, label, parsed.seed) for label in LABELS}
     if parsed.dry_run:
         starts = [start for label in LABELS for start in _extractions(name, known, label, sampled[label])]
-        say_estimate(estimate(starts, settings, workers=1), settings)
+        print_plan([(starts, settings)], parsed.json)
         return DONE
     criteria, lost, failed = {}, 0, 0
     for label in LABELS:

@@ -97,7 +97,8 @@ class Writing:
 
         system = body.get("system", "")
         blocks = system if isinstance(system, list) else [{"text": system}]
-        rest = orjson.dumps([body["messages"], body.get("output_config")]).decode()
+        schema = orjson.dumps(body["output_config"]).decode() if body.get("output_config") else ""
+        rest = count(schema) + sum(count(_words(turn["content"])) + tokens.TURN for turn in body["messages"])
         read = prefix = total = 0
         digest = hashlib.sha256(model.name.encode())
         for block in blocks:
@@ -109,8 +110,13 @@ class Writing:
                     read = total
                 self._cached.add(digest.digest())
         return {
-            "input_tokens": total - prefix + count(rest),
+            "input_tokens": total - prefix + rest,
             "cache_creation_input_tokens": prefix - read,
             "cache_read_input_tokens": read,
             "output_tokens": count(text) if text else 1,
         }
+
+
+def _words(content: Any) -> str:
+    """The text of a message."""
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)

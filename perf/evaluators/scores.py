@@ -129,7 +129,9 @@ def main() -> int:
         if "--child" not in words and not {"-h", "--help"} & set(words):
             path = Path(root) / "judged.json"
             frame, metrics = made_up(1_000_000, 2)
-            write_scores(path, {"result_version": 2, "run": {"seed": 7}}, metrics, frame)
+            judges = sorted(frame["judge"].unique())
+            head = {"result_version": 2, "run": {"model": "m", "judges": judges, "seed": 7}, "said": {"model": "m"}}
+            write_scores(path, head, metrics, frame)
             words += ["--data", str(path)]
         return harness.main("perf.evaluators.scores", comparisons, words, _arguments)
 

@@ -22,10 +22,25 @@ def summary_lines(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _repeated(figures)
     if figures["recall"] is not None:
         yield f"  of the memories that the situation calls up, {figures['recall']:.1%} were retrieved"
+    alike = same_as_floors(result)
     for name, floor in figures["baselines"].items():
-        yield f"  {name:<10}{share_line(floor) if floor else 'not possible: nothing is remembered'}"
+        same = f"; chosen alike {alike[name]:.1%}" if alike.get(name) is not None else ""
+        yield f"  {name:<10}{f'{share_line(floor)}{same}' if floor else 'not possible: nothing is remembered'}"
     chance = figures["chance"]
     yield f"  chance {chance:.1%}; found with 80 % power from {chance + figures['detectable']:.1%}"
+
+
+def same_as_floors(result: Mapping[str, Any]) -> dict[str, float | None]:
+    """Baseline -> the share of the scored questions on which the run chose as it did; None without any.
+
+    A share far above that of runs that read the question shows what a run goes by: the longest option, say."""
+    scored = [item for item in result["items"] if item["choice"] is not None]
+    return {
+        name: sum(answers[item["question_id"]] == item["choice"] for item in scored) / len(scored)
+        if scored and answers
+        else None
+        for name, answers in result["baselines"].items()
+    }
 
 
 def _repeated(figures: Mapping[str, Any]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from evaluators.protocols.baselines import READING
 from evaluators.reporting.charts import interval, percent, points
+from evaluators.reporting.choice.lines import same_as_floors
 from evaluators.reporting.choice.runs import Report
 from evaluators.reporting.parts import Section, table
 from evaluators.scoring.parsing import State
@@ -69,20 +70,32 @@ def replies(report: Report) -> Section:
     rows = []
     for name, result in zip(report.names, report.results, strict=True):
         figures, used = result["figures"], result["used"]
+        alike = {floor: share for floor, share in same_as_floors(result).items() if share is not None}
+        closest = max(alike, key=lambda floor: alike[floor], default=None)
         rows.append(
             [
                 escape(name),
                 *(f"{figures['states'][state]:,}" for state in _STATES),
                 ", ".join(f"{letter} {count:,}" for letter, count in figures["letters"].items()),
+                f"{closest} {percent(alike[closest])}" if closest else "–",
                 percent(figures["recall"]),
                 f"{used['input_tokens']:,} / {used['output_tokens']:,}",
                 "not known" if used["cost"] is None else f"${used['cost']:,.4f}",
             ]
         )
-    head = ["Run", *(state.capitalize() for state in _STATES), "Letters", "Recall", "Tokens in / out", "Cost"]
+    head = [
+        "Run",
+        *(state.capitalize() for state in _STATES),
+        "Letters",
+        "Most like",
+        "Recall",
+        "Tokens in / out",
+        "Cost",
+    ]
     lead = (
         "Replies by what became of them; the letters chosen, as they were shown: a model that always says A is seen "
-        "here. Recall is the share of the memories that a situation calls up which the setting retrieved."
+        "here. Most like: the baseline with which a run shares most choices; near 100 % the run goes by what that one "
+        "goes by. Recall is the share of the memories that a situation calls up which the setting retrieved."
     )
     return Section("replies", "Replies and cost", table(head, rows), lead)
 
