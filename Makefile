@@ -31,7 +31,7 @@ check: .venv/.made  ## lint, types, generated files
 	$(BIN)/python -m audits.codes --check
 	$(BIN)/python -m validators.codes --check
 	$(BIN)/python -m builders.importers.codes --check
-	$(BIN)/python -m releases card heart@1.0.0 --out DATASET_CARD.md --check
+	$(BIN)/python -m releases card heart@2.0.0 --out DATASET_CARD.md --check
 
 test: check  ## everything CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -42,7 +42,7 @@ docs: .venv/.made  ## write the generated parts of docs/
 	$(BIN)/python -m audits.codes
 	$(BIN)/python -m validators.codes
 	$(BIN)/python -m builders.importers.codes
-	$(BIN)/python -m releases card heart@1.0.0 --out DATASET_CARD.md
+	$(BIN)/python -m releases card heart@2.0.0 --out DATASET_CARD.md
 
 lock:  ## renew constraints.txt from the newest versions that fit pyproject.toml
 	rm -rf .venv && $(PYTHON) -m venv .venv

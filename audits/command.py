@@ -7,7 +7,7 @@ request is wrong, 3 when a machine failed or a model did not answer. ``--json`` 
     python -m audits --benchmark heart --table memories
     python -m audits --benchmark heart --table memories --rows mine.jsonl --only perspective --json
     python -m audits --benchmark heart --table memories --rows mine.jsonl --patterns mine.toml
-    python -m audits --benchmark heart --table scenarios --release heart@0.1.0
+    python -m audits --benchmark heart --table scenarios --release heart@2.0.0
     python -m audits --benchmark heart --table memories --rows s3://lab/memories --engine ray
 """
 

@@ -1,7 +1,7 @@
 """``python -m evaluators VERB``: evaluate models on a frozen release, compare runs, make the report.
 
-python -m evaluators choice --release heart@0.1.0 --setting vanilla --model offline:random
-python -m evaluators report build/evaluations/heart@0.1.0/*.json --out report.html
+python -m evaluators choice --release heart@2.0.0 --setting vanilla --model offline:random
+python -m evaluators report build/evaluations/heart@2.0.0/*.json --out report.html
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The questions as one Parquet file, prompts written out, for other harnesses.
 
-    python -m evaluators export --release heart@1.0.0 --setting naive_rag --out lm_eval_data
+    python -m evaluators export --release heart@2.0.0 --setting naive_rag --out lm_eval_data
     lm_eval --include_path lm_eval_data --tasks heart_choice --model ...
 
 A release keeps keys apart from questions; harnesses want them in one row. The file holds the key beside the
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HELP = "write the questions, prompts and keys as Parquet for other harnesses"
-EXAMPLE = "python -m evaluators export --release heart@1.0.0 --setting vanilla --out lm_eval_data"
+EXAMPLE = "python -m evaluators export --release heart@2.0.0 --setting vanilla --out lm_eval_data"
 
 FILE = "heart_choice.parquet"
 

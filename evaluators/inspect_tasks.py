@@ -2,7 +2,7 @@
 
     pip install 'anamnesis[inspect]'
     inspect eval evaluators/inspect_tasks.py@heart_choice --model anthropic/claude-sonnet-4-6 \
-        -T release=heart@1.0.0 -T setting=naive_rag
+        -T release=heart@2.0.0 -T setting=naive_rag
 
 Inspect works in this file's folder: relative paths, and those that are left out, are taken from the folder above
 ``evaluators``, wherever the command is given. Accuracy counts what could not be read as wrong, as
@@ -44,7 +44,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 @task  # type: ignore[untyped-decorator,unused-ignore]
 def heart_choice(
-    release: str = "heart@1.0.0",
+    release: str = "heart@2.0.0",
     setting: str = "vanilla",
     k: int | None = None,
     embedder: str = "tfidf",

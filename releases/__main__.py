@@ -1,7 +1,7 @@
 """``python -m releases VERB``: freeze, check, compare, query and publish releases.
 
-python -m releases freeze heart@0.1.0
-python -m releases verify heart@0.1.0
+python -m releases freeze heart@2.0.0
+python -m releases verify heart@2.0.0
 """
 
 from __future__ import annotations

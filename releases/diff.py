@@ -1,6 +1,6 @@
 """What changed between two releases, by row and by field, and what that does to scores.
 
-python -m releases diff heart@0.1.0 heart@0.2.0
+python -m releases diff heart@1.0.0 heart@2.0.0
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.release_names import add_frozen
 
 HELP = "compare two releases"
-EXAMPLE = "python -m releases diff heart@0.1.0 heart@0.2.0"
+EXAMPLE = "python -m releases diff heart@1.0.0 heart@2.0.0"
 
 _SHOWN = 5  # row ids a readable summary names
 

@@ -4,8 +4,8 @@ The folder appears under its name only when it is complete and verifies, read-on
 touched again; a freeze that is killed leaves nothing under that name. The manifest is written last.
 The version must be a large enough step from the newest release below it (``releases.versioning``).
 
-    python -m releases freeze heart@0.1.0
-    python -m releases freeze heart@0.2.0 --allow table.row_count --why "a release of two characters"
+    python -m releases freeze heart@2.0.0
+    python -m releases freeze heart@2.1.0 --allow table.row_count --why "a release of two characters"
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from schemas.tables import Table
 from schemas.workspace import Workspace
 
 HELP = "freeze a workspace into a release"
-EXAMPLE = "python -m releases freeze heart@0.1.0"
+EXAMPLE = "python -m releases freeze heart@2.0.0"
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHOWN = 3  # open errors of a code that are written out

@@ -1,7 +1,7 @@
 """Which releases are there (``list``), and what is in one (``show``).
 
 python -m releases list
-python -m releases show heart@0.1.0
+python -m releases show heart@2.0.0
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LIST_HELP = "list the releases"
 LIST_EXAMPLE = "python -m releases list"
 SHOW_HELP = "show what is in a release: tables, views, where it comes from"
-SHOW_EXAMPLE = "python -m releases show heart@0.1.0"
+SHOW_EXAMPLE = "python -m releases show heart@2.0.0"
 
 
 def listed(frozen: Path) -> list[dict[str, Any]]:

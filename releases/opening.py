@@ -2,8 +2,8 @@
 
     from releases import load, open_release
 
-    questions = load("heart", "0.1.0", "mcqs")             # a pyarrow.Table
-    release = open_release("heart@0.1.0")                  # or open_release("path/to/the/folder")
+    questions = load("heart", "2.0.0", "mcqs")             # a pyarrow.Table
+    release = open_release("heart@2.0.0")                  # or open_release("path/to/the/folder")
     release.content_digest                                 # what results carry
     for row in release.rows("scenarios"): ...
 

@@ -4,8 +4,8 @@ DuckDB gets the tables as Arrow datasets, so that no SQL holds a right to any fi
 files, extensions and settings is switched off and the switch locked. What the engine can still be
 made to do ends with the connection. Plain DuckDB over the files works as well:
 
-    duckdb -c "SELECT count(*) FROM 'releases/frozen/heart/0.1.0/memories/*.parquet'"
-    python -m releases query heart@0.1.0 "SELECT stage, count(*) FROM memories GROUP BY stage"
+    duckdb -c "SELECT count(*) FROM 'releases/frozen/heart/2.0.0/memories/*.parquet'"
+    python -m releases query heart@2.0.0 "SELECT stage, count(*) FROM memories GROUP BY stage"
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HELP = "ask a release in SQL"
-EXAMPLE = 'python -m releases query heart@0.1.0 "SELECT answer, count(*) AS n FROM questions GROUP BY ALL"'
+EXAMPLE = 'python -m releases query heart@2.0.0 "SELECT answer, count(*) AS n FROM questions GROUP BY ALL"'
 
 PATIENCE = 600.0
 """Seconds for what a card declares, where nobody waits for an answer."""

@@ -4,7 +4,7 @@ The recipe is the builders' command, seed and settings that the manifest recorde
 process and a workspace of its own. Only commands of ``builders`` are run, whatever a manifest says.
 Rows that a model wrote come back the same only from the journal of their requests.
 
-    python -m releases rebuild heart@0.1.0
+    python -m releases rebuild heart@2.0.0
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from schemas.version import code_digest, package_version
 from schemas.workspace import Workspace
 
 HELP = "make the rows of a release again and compare them"
-EXAMPLE = "python -m releases rebuild heart@0.1.0"
+EXAMPLE = "python -m releases rebuild heart@2.0.0"
 
 _COMMAND = re.compile(r"builders(\.[a-z_]+)*")
 _SHOWN = 3  # row ids named for each table that differs

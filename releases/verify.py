@@ -6,7 +6,7 @@ count that the rows do not bear out; a manifest that was edited; a path that lea
 ``--signature`` a manifest that the key did not sign; with ``--expect`` a release other than the one that
 was cited. Another release that agrees with itself under the same name is only found by these two.
 
-    python -m releases verify heart@0.1.0
+    python -m releases verify heart@2.0.0
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from schemas.engines.local import Local
 from schemas.release_names import MANIFEST, add_release, locate
 
 HELP = "check every byte and row of a release"
-EXAMPLE = "python -m releases verify heart@0.1.0"
+EXAMPLE = "python -m releases verify heart@2.0.0"
 
 
 @dataclass(frozen=True)

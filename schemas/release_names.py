@@ -1,4 +1,4 @@
-"""What a release is called and where it lies: ``heart@0.1.0`` is ``releases/frozen/heart/0.1.0``.
+"""What a release is called and where it lies: ``heart@2.0.0`` is ``releases/frozen/heart/2.0.0``.
 
 A folder counts as a release once it has its manifest; a freeze that was killed leaves a folder whose
 name begins with a dot, which nothing here sees.
@@ -63,10 +63,10 @@ def parse_version(text: str) -> Version:
 
 
 def parse_name(text: str) -> Name:
-    """``heart@0.1.0`` -> Name. Raises RequestError when either half is missing or malformed."""
+    """``heart@2.0.0`` -> Name. Raises RequestError when either half is missing or malformed."""
     benchmark, at, version = text.partition("@")
     if not at or not _NAME.fullmatch(benchmark):
-        raise RequestError(f"bad release name {text!r}", expected="NAME@X.Y.Z", fix="For example heart@0.1.0")
+        raise RequestError(f"bad release name {text!r}", expected="NAME@X.Y.Z", fix="For example heart@2.0.0")
     return Name(benchmark, parse_version(version))
 
 

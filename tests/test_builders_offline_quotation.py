@@ -16,7 +16,8 @@ def remembered():
 
 def memory(*triggers, told="", age=9, name="MEM_01_0001"):
     text = told or " ".join(triggers)
-    return {"id": name, "triggers": list(triggers), "content_full": text, "age": age}
+    who = f"CHAR_{name.split('_')[1]}"
+    return {"id": name, "character_id": who, "triggers": list(triggers), "content_full": text, "age": age}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,7 @@ def test_a_trigger_becomes_a_definite_noun_phrase(trigger, phrase):
         "room in Wales",
         "someone who won't wake",
         "calling out",
+        "on the school bus",
         "\u201ctelegraph\u201d",
         "milk, eggs",
     ],
@@ -69,6 +71,15 @@ def test_ages_are_said_in_words():
     ]  # fmt: skip
     assert age_phrase(memory(age=9), 30) == "from when I was nine"
     assert age_phrase(memory(age=30), 30) == "from earlier this year"
+
+
+def test_characters_in_one_situation_speak_of_different_things():
+    things_there = ("a trombone", "a lamp", "a ladder", "a stove", "a kettle", "a rowing boat", "a jug", "a drum")
+    spoken = [
+        noun_phrase(leading([("one", [memory(each, name=f"MEM_{who:02d}_0001") for each in things_there])])["one"])
+        for who in range(1, 12)
+    ]
+    assert len(set(spoken)) >= 4
 
 
 def test_the_rarest_leads_and_what_was_spoken_of_makes_room_for_others():

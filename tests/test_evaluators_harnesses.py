@@ -54,7 +54,7 @@ def test_the_documented_inspect_command_finds_its_release(folder, tmp_path, rehe
     call([*words, "-T", "limit=5", "--log-dir", str(logs), "--log-format", "json"], where, tmp_path / "hf")
     (log,) = [json.loads(path.read_text("utf-8")) for path in logs.glob("*.json")]
     assert log["status"] == "success" and log["results"]["total_samples"] == 5
-    assert log["eval"]["task_args"]["release"] == "heart@1.0.0"
+    assert log["eval"]["task_args"]["release"] == "heart@2.0.0"
     answers = {sample["scores"]["chosen_option"]["answer"] for sample in log["samples"]}
     assert answers == {"B"}
 
@@ -64,7 +64,7 @@ def exported(tmp_path):
     data = str(tmp_path / "lm_eval_data")
     words = [
         "--release",
-        "heart@1.0.0",
+        "heart@2.0.0",
         "--setting",
         "vanilla",
         "--limit",

@@ -31,7 +31,7 @@ def runs(tmp_path_factory):
     found = {}
     for subject in SUBJECTS:
         said, scores = root / f"said.{subject}.json", root / f"scores.{subject}.json"
-        words = ["--release", "heart@1.0.0", "--protocol", "questionnaire", "--setting", "recent", "--quiet"]
+        words = ["--release", "heart@2.0.0", "--protocol", "questionnaire", "--setting", "recent", "--quiet"]
         words += ["--model", f"offline:{subject}", "--wordings", "3", "--orders", "2", "--out", str(said)]
         assert main(["run", *words]) == 0
         assert main(["judge", str(said), "--judge", "offline:stated", "--out", str(scores), "--quiet"]) == 0
@@ -82,7 +82,7 @@ def test_an_interview_shows_the_same_traits_through_a_judge(tmp_path):
     said, scores = tmp_path / "said.json", tmp_path / "scores.json"
     words = [
         "--release",
-        "heart@1.0.0",
+        "heart@2.0.0",
         "--protocol",
         "interview",
         "--setting",

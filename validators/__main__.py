@@ -4,7 +4,7 @@ Exit codes: 0 when no finding is an error (warnings and notes are listed and cha
 one is, 2 when the request is wrong.
 
     python -m validators --benchmark heart
-    python -m validators --benchmark heart --release heart@0.1.0 --json
+    python -m validators --benchmark heart --release heart@2.0.0 --json
     python -m validators --benchmark heart --table memories --rows mine.jsonl --workspace build
 """
 

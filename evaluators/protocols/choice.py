@@ -1,8 +1,8 @@
 """The first track: which of four decisions does a model take for the character's own.
 
-    python -m evaluators choice --release heart@0.1.0 --setting naive_rag --model claude-sonnet-4-6
-    python -m evaluators choice --release heart@0.1.0 --setting recent --model offline:reader offline:nearest
-    python -m evaluators choice --release heart@0.1.0 --setting recent --model claude-sonnet-4-6 --dry-run
+    python -m evaluators choice --release heart@2.0.0 --setting naive_rag --model claude-sonnet-4-6
+    python -m evaluators choice --release heart@2.0.0 --setting recent --model offline:reader offline:nearest
+    python -m evaluators choice --release heart@2.0.0 --setting recent --model claude-sonnet-4-6 --dry-run
 
 The release is verified before use and the result carries its digest; baselines that need no model are
 reported with every run. HEART-BENCH section 4.
@@ -42,7 +42,7 @@ from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say, who
 from schemas.errors import RequestError
 
 HELP = "ask which option a character chose, under a memory setting"
-EXAMPLE = "python -m evaluators choice --release heart@0.1.0 --setting naive_rag --model claude-sonnet-4-6"
+EXAMPLE = "python -m evaluators choice --release heart@2.0.0 --setting naive_rag --model claude-sonnet-4-6"
 
 _MOST_ORDERS = 4
 

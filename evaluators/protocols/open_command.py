@@ -1,6 +1,6 @@
 """``python -m evaluators open``: `run` with the protocol of open answers and `judge`, in one command.
 
-    python -m evaluators open --release heart@1.0.0 --setting naive_rag --model NAME --judge NAME --ratings people.csv
+    python -m evaluators open --release heart@2.0.0 --setting naive_rag --model NAME --judge NAME --ratings people.csv
 
 What was said stays beside the scores: ``python -m evaluators judge`` has it judged again by others.
 """
@@ -14,7 +14,7 @@ from evaluators.rubrics import judge_command
 from evaluators.running import add_model_arguments, add_release_arguments, add_setting_arguments
 
 HELP = "ask for decisions in the model's own words, judged against the gold"
-EXAMPLE = "python -m evaluators open --release heart@1.0.0 --setting naive_rag --model NAME --judge NAME"
+EXAMPLE = "python -m evaluators open --release heart@2.0.0 --setting naive_rag --model NAME --judge NAME"
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:

@@ -1,8 +1,8 @@
 """Open answers: a decision in the model's own words, with the thoughts that lead there; judged against the gold.
 
-    python -m evaluators run --release heart@1.0.0 --protocol open --setting naive_rag --model NAME
-    python -m evaluators judge build/evaluations/heart@1.0.0/said.open.NAME.naive_rag.json --judge NAME
-    python -m evaluators open --release heart@1.0.0 --setting vanilla --model offline:other --judge offline:words
+    python -m evaluators run --release heart@2.0.0 --protocol open --setting naive_rag --model NAME
+    python -m evaluators judge build/evaluations/heart@2.0.0/said.open.NAME.naive_rag.json --judge NAME
+    python -m evaluators open --release heart@2.0.0 --setting vanilla --model offline:other --judge offline:words
 
 The verb ``open`` is the first two in one. Baselines: ``offline:other`` answers with another character's decision in the
 same scenario (the floor), ``offline:gold`` with the character's own (the ceiling). HEART-BENCH appendix E.

@@ -2,7 +2,7 @@
 
     python -m evaluators run --release fidelity@0.1.0 --model NAME --samples 5 --max-cost 10
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
-    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
+    python -m evaluators run --release heart@2.0.0 --protocol questionnaire --setting recent --model NAME
     python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
     python -m evaluators run --release persturn@1.0.0 --model NAME --mode memory
 

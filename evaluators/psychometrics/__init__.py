@@ -9,6 +9,6 @@ had people's opinions of fictional characters instead).
 - ``subjects``        subjects without a model whose answers follow the key with known noise, or a known fault
 - ``figures``         recovered traits against the release's: error, correlation, ranks, reliability
 
-    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
-    python -m evaluators judge build/evaluations/heart@1.0.0/said.questionnaire.NAME.recent.json --judge offline:stated
+    python -m evaluators run --release heart@2.0.0 --protocol questionnaire --setting recent --model NAME
+    python -m evaluators judge build/evaluations/heart@2.0.0/said.questionnaire.NAME.recent.json --judge offline:stated
 """

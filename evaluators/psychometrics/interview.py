@@ -3,8 +3,8 @@
 What is said is judged by a rubric (how far does the answer agree with the statement, 1 to 5), so that what a model
 shows can be held against what it claims by choice. InCharacter (Wang et al. 2024) found the two to differ.
 
-    python -m evaluators run --release heart@1.0.0 --protocol interview --setting recent --model NAME
-    python -m evaluators judge build/evaluations/heart@1.0.0/said.interview.NAME.recent.json --judge NAME
+    python -m evaluators run --release heart@2.0.0 --protocol interview --setting recent --model NAME
+    python -m evaluators judge build/evaluations/heart@2.0.0/said.interview.NAME.recent.json --judge NAME
 """
 
 from __future__ import annotations

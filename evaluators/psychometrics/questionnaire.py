@@ -4,8 +4,8 @@ One request a character, statement, wording and order of the options. The model 
 elsewhere (pseudonym, occupation, memories that the setting retrieves for the statement) and never the vector. What it
 answers is a row; ``judge --judge offline:stated`` takes the number for the score.
 
-    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model NAME
-    python -m evaluators run --release heart@1.0.0 --protocol questionnaire --setting recent --model offline:faithful
+    python -m evaluators run --release heart@2.0.0 --protocol questionnaire --setting recent --model NAME
+    python -m evaluators run --release heart@2.0.0 --protocol questionnaire --setting recent --model offline:faithful
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``python -m evaluators report``: one page about the runs of one release, or of several benchmarks.
 
-    python -m evaluators report build/evaluations/heart@1.0.0/choice.*.json --out report.html
+    python -m evaluators report build/evaluations/heart@2.0.0/choice.*.json --out report.html
     python -m evaluators report build/evaluations/*/choice.*.json build/evaluations/*/scores.*.json --out report.html
     python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out persturn.html
 
@@ -30,7 +30,7 @@ from schemas.release_names import FROZEN
 from schemas.rows import write_whole
 
 HELP = "make one self-contained HTML page of runs"
-EXAMPLE = "python -m evaluators report build/evaluations/heart@1.0.0/choice*.json --out report.html"
+EXAMPLE = "python -m evaluators report build/evaluations/heart@2.0.0/choice*.json --out report.html"
 
 KINDS = ("choice", "dialogues", "scores", "satisfaction")
 

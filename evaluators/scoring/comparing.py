@@ -29,7 +29,7 @@ from schemas.command import DONE, print_json, say
 from schemas.errors import RequestError
 
 HELP = "compare runs on the same release: differences, agreement, rank correlation"
-EXAMPLE = "python -m evaluators compare build/evaluations/heart@0.1.0/*.json"
+EXAMPLE = "python -m evaluators compare build/evaluations/heart@2.0.0/*.json"
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:

@@ -23,7 +23,7 @@ from releases import open_release
 from schemas.docs.generated import command, markdown_table
 
 FILE = Path("docs/floors.md")
-RELEASE = "heart@1.0.0"
+RELEASE = "heart@2.0.0"
 SEED = 7
 
 _SETTINGS = ("recent", "naive_rag", "persona_db", "oracle", "full")

@@ -4,7 +4,7 @@ Words come from ``cards/card.md`` and the benchmark's card (``cards.texts``), ev
 manifest, so a card cannot say what the release does not hold. It is the ``README.md`` of every release; the verb
 writes the one of a release, links adapted, to where a repository shows it:
 
-    python -m releases card heart@0.1.0 --out DATASET_CARD.md
+    python -m releases card heart@2.0.0 --out DATASET_CARD.md
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from schemas.release_names import FROZEN, add_release, locate
 from schemas.rows import write_whole
 
 HELP = "write the card of a release, e.g. as DATASET_CARD.md"
-EXAMPLE = "python -m releases card heart@0.1.0 --out DATASET_CARD.md"
+EXAMPLE = "python -m releases card heart@2.0.0 --out DATASET_CARD.md"
 
 FIGURES = "figures"
 

@@ -5,9 +5,9 @@ to do, another one under its name is refused. What was interrupted goes on with 
 that arrived are not sent again, and the release is there only once it is complete (a rename, one
 commit and its tag, or the manifest as the last object).
 
-    python -m releases publish heart@0.1.0 --to file:///srv/datasets --yes
-    python -m releases publish heart@0.1.0 --to hf://organisation/name
-    python -m releases publish heart@0.1.0 --to s3://bucket/datasets
+    python -m releases publish heart@2.0.0 --to file:///srv/datasets --yes
+    python -m releases publish heart@2.0.0 --to hf://organisation/name
+    python -m releases publish heart@2.0.0 --to s3://bucket/datasets
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from schemas.errors import RequestError
 from schemas.release_names import MANIFEST, add_release
 
 HELP = "publish a release to a folder, a hub or an object store"
-EXAMPLE = "python -m releases publish heart@0.1.0 --to file:///srv/datasets --yes"
+EXAMPLE = "python -m releases publish heart@2.0.0 --to file:///srv/datasets --yes"
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ files as openssl makes them:
 
     openssl genpkey -algorithm ed25519 -out private.pem
     openssl pkey -in private.pem -pubout -out public.pem
-    python -m releases sign heart@0.1.0 --key private.pem
-    python -m releases verify heart@0.1.0 --signature public.pem
+    python -m releases sign heart@2.0.0 --key private.pem
+    python -m releases verify heart@2.0.0 --signature public.pem
 
 Needs the package ``cryptography`` (extra ``sign``).
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 HELP = "sign a release with an Ed25519 key"
-EXAMPLE = "python -m releases sign heart@0.1.0 --key private.pem"
+EXAMPLE = "python -m releases sign heart@2.0.0 --key private.pem"
 
 SIGNATURE = "manifest.sig"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -18,12 +19,17 @@ from schemas.tables import Row
 # In how many scenarios one character may speak of a thing before other memories are taken.
 MOST = 1
 
+# Characters share the things of a situation out among so many hands: of fewer more meet, of more fewer have any.
+_HANDS = 5
+
 _WORD = re.compile(r"[a-z]{3,}")
 _DETERMINER = re.compile(r"(?:my|our|his|her|their|that|this|the|two|three|no) ")
 _ARTICLE = re.compile(r"an? ")
-# A name, a quotation, an enumeration, somebody's; what happens rather than what is there; talk of a model's task.
+# A name, a quotation, an enumeration, somebody's; what happens rather than what is there; talk of a model's task; a
+# place with its preposition.
 _UNFIT = re.compile(
     r"[A-Z\"“”,;:()0-9]|'s\b|s'(?: |$)|\b(?:one|some\w*|any\w*|who|under|and|another|prompt)\b|^\w+ing\b"
+    r"|^(?:in|on|at|by|off|near|with|from|for|behind|beside)\b"
 )
 _COMMON = frozenset(("the", "and", "with", "from", "that", "this", "two", "three", "for"))
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -63,7 +69,9 @@ def leading(situations: Sequence[tuple[str, Sequence[Row]]]) -> dict[str, Row]:
     """By scenario, the memory that is spoken of in it: the one whose things are rarest in what is remembered.
 
     ``situations`` are scenarios with the memories to choose from. Nobody is known by always speaking of the same
-    things: each word of a thing is said in at most ``MOST`` scenario, as far as there are others.
+    things: each word of a thing is said in at most ``MOST`` scenario, as far as there are others. A situation brings
+    the same things to many people's minds, so these are dealt out: in one scenario characters rather speak of
+    different ones, or what they speak of would not tell them apart.
     """
     known = {memory["id"]: memory for _, memories in situations for memory in memories}
     having = Counter(word for memory in known.values() for word in set(_WORD.findall(memory["content_full"].lower())))
@@ -71,9 +79,17 @@ def leading(situations: Sequence[tuple[str, Sequence[Row]]]) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for scenario, memories in situations:
         if memories:
-            found[scenario] = min(memories, key=lambda memory: (_worn(memory, said), -_rarity(memory, having)))
+            found[scenario] = min(
+                memories, key=lambda one: (_worn(one, said), not _dealt(one, scenario), -_rarity(one, having))
+            )
             said.update(words(noun_phrase(found[scenario])))
     return found
+
+
+def _dealt(memory: Row, scenario: str) -> bool:
+    """Whether one of a memory's things falls to its character in a scenario: one thing in ``_HANDS`` does."""
+    hand = int(memory["character_id"].rpartition("_")[2]) % _HANDS
+    return any(zlib.crc32(f"{scenario}/{thing}".encode()) % _HANDS == hand for thing in things(memory))
 
 
 def _rarity(memory: Row, having: Mapping[str, int]) -> float:
