@@ -15,6 +15,7 @@ from releases.verify import verify
 # What the authors' files are known to hold, and are kept with.
 KNOWN = (
     "anchor.identity",
+    "citation.memory",
     "format.residue",
     "link.dangling",
     "person.third",
