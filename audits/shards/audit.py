@@ -108,8 +108,9 @@ def audit_shards(request: Request, shards: Sequence[Shard], engine: Engine, scra
     found += _absent(table, missing)
     whole = list(completed(table, list(_walk(shards)))) if _coverages(table) else []
     related = {name: list(_whole(some)) for name, some in (request.related or {}).items()}
+    read = subjects(table.record, table.key, whole, 0)
     for module in _coverages(table):
-        found += module.coverage(whole, related)
+        found += module.coverage(read, related)
     kept = [_named(table, finding) for finding in found if finding.code in request.wanted]
     ordered = in_order(kept)
     files: Counter[Any] = sum((each.files for each in seen), Counter())
