@@ -77,10 +77,9 @@ def replies(report: Report) -> Section:
                 escape(name),
                 *(f"{figures['states'][state]:,}" for state in _STATES),
                 ", ".join(f"{letter} {count:,}" for letter, count in figures["letters"].items()),
-                f"{closest} {percent(alike[closest])}" if closest else "–",
+                f"{closest} <small>{percent(alike[closest])}</small>" if closest else "–",
                 percent(figures["recall"]),
-                f"{used['input_tokens']:,} / {used['output_tokens']:,}",
-                "not known" if used["cost"] is None else f"${used['cost']:,.4f}",
+                f"{used['input_tokens']:,} / {used['output_tokens']:,} <small>{_cost(used['cost'])}</small>",
             ]
         )
     head = [
@@ -89,8 +88,7 @@ def replies(report: Report) -> Section:
         "Letters",
         "Most like",
         "Recall",
-        "Tokens in / out",
-        "Cost",
+        "Tokens in / out, cost",
     ]
     lead = (
         "Replies by what became of them; the letters chosen, as they were shown: a model that always says A is seen "
@@ -98,6 +96,10 @@ def replies(report: Report) -> Section:
         "goes by. Recall is the share of the memories that a situation calls up which the setting retrieved."
     )
     return Section("replies", "Replies and cost", table(head, rows), lead)
+
+
+def _cost(cost: float | None) -> str:
+    return "no price known" if cost is None else f"${cost:,.4f}"
 
 
 def _headline(figures: Mapping[str, Any]) -> str:
