@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ASKED = ["--benchmark", "heart", "--table", "memories", "--engine", "local", "--processes", "1", "--json", "--rows"]
 
 needs_moto = pytest.mark.skipif(
-    not (importlib.util.find_spec("moto") and importlib.util.find_spec("flask")), reason="moto is in the extra dev"
+    not (importlib.util.find_spec("moto") and importlib.util.find_spec("flask")),
+    reason="needs moto: pip install .[stores]",
 )
 
 
