@@ -271,7 +271,7 @@ def test_a_result_of_scores_is_not_judged_and_a_release_without_personas_not_run
     words = [
         "run",
         "--release",
-        "heart@0.1.0",
+        "heart@2.0.0",
         "--protocol",
         "responses",
         "--model",

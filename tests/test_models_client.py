@@ -97,9 +97,9 @@ def test_a_compressed_reply_is_held_to_the_largest_size_as_it_unfolds():
         (Response(200, b"<html>log in</html>", {"content-type": "text/html"}), "unreachable", False, "HTML page"),
         (Response(200, b"<!DOCTYPE html><p>hm", {"content-type": "text/plain"}), "unreachable", False, "HTML page"),
         (Response(200, b'{"choices": []}'), "unreachable", False, 'set wire = "chat"'),
-        (Response(200, b'{"content": ["x"]}'), "unreachable", False, "no message of the Messages API"),
-        (Response(200, b"[1]"), "unreachable", False, "no message of the Messages API"),
-        (Response(200, b'{"content": [{"type": "te'), "broken", True, "no JSON"),
+        (Response(200, b'{"content": ["x"]}'), "unreachable", False, "not a message of the Messages API"),
+        (Response(200, b"[1]"), "unreachable", False, "not a message of the Messages API"),
+        (Response(200, b'{"content": [{"type": "te'), "broken", True, "not JSON"),
         (Response(200, b""), "broken", True, "the reply is empty"),
         (Response(200, MESSAGE, cut=True), "broken", True, "connection lost"),
         (Response(200, MESSAGE, seconds=5.0), "broken", True, "no reply in time"),
@@ -138,9 +138,9 @@ COMPLETION = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop
 @pytest.mark.parametrize(
     ("response", "kind", "said"),
     [
-        (Response(200, MESSAGE), "unreachable", "no chat completion"),
+        (Response(200, MESSAGE), "unreachable", "not a chat completion"),
         (Response(200, orjson.dumps({"type": "message", "content": []})), "unreachable", 'set wire = "messages"'),
-        (Response(200, b'{"choices": []}'), "unreachable", "no chat completion"),
+        (Response(200, b'{"choices": []}'), "unreachable", "not a chat completion"),
         (Response(200, b'{"error": {"code": 429, "message": "slow down"}}'), "limited", "429: slow down"),
         (Response(200, b'{"error": {"message": "upstream"}}'), "broken", "upstream"),
         (Response(500, b'{"detail": "no memory"}'), "broken", "500 no memory"),
@@ -182,8 +182,8 @@ def test_a_short_answer_comes_at_once_and_a_models_entry_can_forbid_pieces():
     [
         (stream({"type": "message_start", "message": {}}), "broken", "ended before"),
         (stream({"type": "error", "error": {"message": "Overloaded"}}), "overloaded", "Overloaded"),
-        (stream([1]), "broken", "no JSON object"),
-        (Response(200, b"data: {\n\n", {"content-type": "text/event-stream"}), "broken", "no reply"),
+        (stream([1]), "broken", "not a JSON object"),
+        (Response(200, b"data: {\n\n", {"content-type": "text/event-stream"}), "broken", "not a reply"),
     ],
 )
 def test_a_stream_that_breaks_off_may_have_been_billed(response, kind, said):

@@ -41,7 +41,8 @@ class Guard:
 def guarded(timeout: float, where: str, out: Path | None) -> Guard:
     """The guard to ask under: in a child, where this process is the command. In the command itself it has a ``code``.
 
-    Raises RequestError for a child that was stopped or has crashed; nothing of ``out`` is left then.
+    Raises RequestError for a child that was stopped or has crashed, KeyboardInterrupt for one that was interrupted;
+    nothing of ``out`` is left then.
     """
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     if spec is None or spec.name != _COMMAND or not hasattr(os, "fork") or threading.active_count() > 1:
@@ -59,6 +60,8 @@ def guarded(timeout: float, where: str, out: Path | None) -> Guard:
         return Guard(code=code)
     if out is not None:  # as schemas.rows.write_whole names what it has not finished
         out.with_name(f".{out.name}.{child}.part").unlink(missing_ok=True)
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
     if code == -signal.SIGTERM:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -67,6 +70,7 @@ def guarded(timeout: float, where: str, out: Path | None) -> Guard:
 
 def _be_the_child() -> None:
     os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # it ends at once, wherever it is; the other process says so
     # What the C library says as it ends a process is for nobody; what Python says goes where it went.
     sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
