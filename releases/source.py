@@ -55,25 +55,21 @@ def working_files(workspace: Workspace, table: str) -> list[Path]:
 
 
 def merged(group: Iterable[Stretch], table: Table) -> Iterator[Row]:
-    """The rows of files whose keys interleave, strictly ascending. Raises RequestError for a key that occurs twice."""
+    """The rows of files whose keys interleave, strictly ascending. Raises RequestError as ``ascending`` does."""
+    files = (_rows(stretch, table) for stretch in group)
+    return ascending(heapq.merge(*files, key=lambda row: key_of(row, table)), table)
+
+
+def ascending(rows: Iterable[Row], table: Table) -> Iterator[Row]:
+    """The rows. Raises RequestError for a key that occurs twice, in two rows or in the line of one."""
     before: Key | None = None
-    for row in heapq.merge(*(_rows(stretch, table) for stretch in group), key=lambda row: key_of(row, table)):
+    for row in rows:
         key = key_of(row, table)
         if before is not None and key <= before:
-            raise duplicate_key(row, table) if key == before else _repeated_field(row, table)
+            what = "duplicate key" if key == before else "a key that occurs twice in its line"
+            raise RequestError(what, table.name, row=table.row_id(row), fix="Remove one of them and freeze again")
         before = key
         yield row
-
-
-def duplicate_key(row: Row, table: Table) -> RequestError:
-    """The error for a row whose key another row has."""
-    fix = "Remove one of the rows and freeze again"
-    return RequestError("duplicate key", table.name, row=table.row_id(row), fix=fix)
-
-
-def _repeated_field(row: Row, table: Table) -> RequestError:
-    what = "a key that occurs twice in its line"
-    return RequestError(what, table.name, row=table.row_id(row), fix="Remove one of them and freeze again")
 
 
 def key_of(row: Row, table: Table) -> Key:

@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import orjson
 import pytest
 from release_samples import CHECKS, files_of, many_memories, small_tables, write_workspace
 
@@ -91,6 +92,19 @@ def test_a_key_that_occurs_twice_is_refused_as_it_is_without_an_engine(tmp_path,
     with pytest.raises(RequestError) as cut:
         Sharded(workspace, Local(1), tmp_path / "shards")("memories", tmp_path / "staging", Tally(), None)
     assert str(cut.value) == str(whole.value)
+
+
+def test_a_key_that_occurs_twice_in_its_line_is_refused_on_an_engine_and_without(tmp_path):
+    workspace = workspace_of(tmp_path / "build", [many_memories(30)])
+    file = workspace.path("memories", "CHAR_00")
+    lines = file.read_text("utf-8").splitlines()
+    first = orjson.loads(lines[0])["id"]
+    file.write_text("\n".join([*lines[:-1], f'{lines[-1][:-1]},"id":"{first}"}}']) + "\n", "utf-8")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(RequestError, match=f"occurs twice in its line in memories, row {first}"):
+        list(rows_in_order(workspace, "memories"))
+    with pytest.raises(RequestError, match=f"occurs twice in its line in memories, row {first}"):
+        Sharded(workspace, Local(1), tmp_path / "shards")("memories", tmp_path / "out", Tally(), None)
 
 
 def test_a_release_frozen_on_an_engine_is_the_one_frozen_without(tmp_path):

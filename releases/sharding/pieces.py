@@ -21,7 +21,7 @@ import orjson
 from releases.content import canonical, to_batch
 from releases.parquet import ROWS_PER_GROUP
 from releases.provenance import Tally
-from releases.source import MARK, Stretch, duplicate_key, key_of, merged
+from releases.source import MARK, Stretch, ascending, key_of, merged
 from schemas.arrow import arrow_schema
 from schemas.rows import placed_jsonl, write_whole
 from schemas.tables import Row, Table
@@ -51,13 +51,7 @@ class Piece:
         if self.stop is None:
             yield from merged(self.group, table)
             return
-        before = None
-        for _, row in placed_jsonl(self.group[0].path, self.start, self.stop):
-            key = key_of(row, table)
-            if key == before:
-                raise duplicate_key(row, table)
-            before = key
-            yield row
+        yield from ascending((row for _, row in placed_jsonl(self.group[0].path, self.start, self.stop)), table)
 
 
 @dataclass(frozen=True)

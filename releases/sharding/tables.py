@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from releases.content import ContentDigest
 from releases.parquet import BYTES_PER_FILE, Written, columns_of, file_names, written
@@ -59,12 +60,13 @@ class Sharded:
 
 
 def _check_order(table: Table, stored: Sequence[Stored]) -> None:
-    """Raises RequestError for a key that ends one piece and begins the next."""
-    latest: list[object] = []
+    """Raises RequestError for a key that ends one piece and begins the next, or comes before its end."""
+    latest: list[Any] = []
     for piece in stored:
-        if piece.first and piece.first == latest:
-            fix = "Remove one of the rows and freeze again"
-            raise RequestError("duplicate key", table.name, row="/".join(map(str, piece.first)), fix=fix)
+        if piece.first and latest and piece.first <= latest:
+            what = "duplicate key" if piece.first == latest else "a key that occurs twice in its line"
+            fix = "Remove one of them and freeze again"
+            raise RequestError(what, table.name, row="/".join(map(str, piece.first)), fix=fix)
         latest = piece.last or latest
 
 
