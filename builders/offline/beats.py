@@ -21,10 +21,19 @@ _SHARED = {"before": "earlier", "evening": "later"}
 
 
 def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
-    """What fills the slots of a frame's lines."""
+    """What fills the slots of a frame's lines; no small word (a snack, a topic) comes twice until all have come."""
+    left: dict[str, list[str]] = {}
 
     def choose(count: int) -> int:
         return int(rng.random() * count)
+
+    def small_word(name: str) -> str:
+        if not left.get(name):
+            words = pieces("words", name)
+            if not words:
+                raise KeyError(f"{name} in scene {frame.scene.id}")
+            left[name] = rng.sample(words, len(words))
+        return left[name].pop()
 
     def fill(name: str) -> str:
         head, _, form = name.partition(".")
@@ -34,10 +43,7 @@ def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
         if said is None and frame.moment.words(name) is not None:
             return time(name)
         if said is None:
-            words = pieces("words", name)
-            if not words:
-                raise KeyError(f"{name} in scene {frame.scene.id}")
-            said = words[choose(len(words))]
+            said = small_word(name)
         return render(parse(said), fill, choose)
 
     def time(name: str) -> str:
