@@ -9,8 +9,11 @@ from persturn_samples import built_rows
 from planted_raters import planted
 
 from builders.__main__ import main as build
-from evaluators.satisfaction.curves import METHODS, curve, main, shortened
-from evaluators.satisfaction.planted import (
+from evaluators.satisfaction.curves import main
+from releases.__main__ import main as releases
+from schemas.errors import RequestError
+from schemas.satisfaction.curves import METHODS, curve, shortened
+from schemas.satisfaction.planted import (
     JUDGES,
     PlantedJudge,
     best_scores,
@@ -19,8 +22,6 @@ from evaluators.satisfaction.planted import (
     planted_turns,
     score_shares,
 )
-from releases.__main__ import main as releases
-from schemas.errors import RequestError
 
 
 def error(turns, scores):

@@ -28,7 +28,6 @@ from evaluators.running import (
     run_chains,
 )
 from evaluators.satisfaction.turn_fields import RatedTurns, before, reply_of, shown_messages, texts
-from evaluators.satisfaction.turns import SATISFIED
 from models.backends import BackendSettings, add_asking_arguments
 from models.prompts import load
 from models.request import Chain, Reply, Request
@@ -37,6 +36,7 @@ from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.rows import write_whole
+from schemas.satisfaction.turns import SATISFIED
 from schemas.tables import Row
 
 HELP = "learn criteria of satisfaction from raters that train, and write them as a rubric (SPUR)"

@@ -25,12 +25,12 @@ from evaluators.satisfaction.judged_turns import Entry, entries
 from evaluators.satisfaction.meta_evaluation import Choices, Evaluated, agreement, evaluated, personalization, ranking
 from evaluators.satisfaction.replay_figures import replayed
 from evaluators.satisfaction.turn_fields import RatedTurns
-from evaluators.satisfaction.turns import gold_turns
 from evaluators.scoring.results import Result, demand_release, head, read_result, write_result
 from evaluators.scoring.score_rows import read_scores
 from releases import Release, open_release
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError, unknown
+from schemas.satisfaction.turns import gold_turns
 
 HELP = "calibrate judges of satisfaction to raters, measure them, and compare candidates in replay"
 EXAMPLE = "python -m evaluators calibrate build/evaluations/persturn@1.0.0/scores.*.json --release persturn@1.0.0"

@@ -42,6 +42,8 @@ def card_texts(benchmark: Benchmark) -> Texts:
     for kind in ("figure", "config", "floor"):
         for number, entry in enumerate(said.get(kind, ())):
             check_known("table", entry["needs"], benchmark.tables, path, f"{kind}.{number}.needs")
+    for part in ("raters", "ratings") if "curves" in said else ():
+        check_known("table", [said["curves"][part]], benchmark.tables, path, f"curves.{part}")
     taken = dict.fromkeys(benchmark.tables, "a table")
     for number, config in enumerate(said.get("config", ())):
         if config["name"] in taken:
@@ -70,6 +72,7 @@ def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
         "figure": [],
         "config": [],
         "floor": [],
+        "curves": None,
         **said,
         "spec": benchmark.name if benchmark.home is None else "DIR",
         "rai": {**rai, **said.get("rai", {})},

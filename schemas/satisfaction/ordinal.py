@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.satisfaction.calibration import Calibrated
-from evaluators.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.calibration import Calibrated
+from schemas.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 
 Floats = npt.NDArray[np.float64]
 

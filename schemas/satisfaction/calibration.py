@@ -28,8 +28,8 @@ from typing import Literal
 
 import polars as pl
 
-from evaluators.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 
 MIN_HISTORY = 5
 """Source turns below which a rater's distribution is not used (the published default)."""

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.satisfaction.turns import SCORES
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
+from schemas.satisfaction.turns import SCORES
 from schemas.tables import term_ids
 
 REASONS = tuple(term for term in term_ids("dissatisfaction_reasons") if term not in ("other", "satisfied"))
