@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from releases import open_release
-from releases.cards.curves import table
+from releases.cards.curves import table, turns_of
 from schemas.command import DONE, parser, print_json, run, say, whole_number
 from schemas.errors import RequestError
 from schemas.release_names import FROZEN
-from schemas.satisfaction.curves import COLUMNS, HARSH, JUDGES, METHODS, curve, held_out, undone
-from schemas.satisfaction.planted import PlantedTurns, planted_turns
+from schemas.satisfaction.curves import COLUMNS, HARSH, METHODS, curve, held_out, undone
+from schemas.satisfaction.planted import JUDGES, PlantedTurns
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,14 +51,14 @@ def _command(parsed: argparse.Namespace) -> int:
     for name in ("raters", "ratings", "splits"):
         if not release.tables.get(name):
             raise RequestError(f"no {name}", release.name, fix="Take a release of planted raters, such as persturn")
-    turns = planted_turns(list(release.rows("raters")), list(release.rows("ratings")))
+    turns = turns_of(release, "raters", "ratings")
     if parsed.seeds is not None:
         return _over_seeds(turns, parsed)
     rows = [row for judge in JUDGES for row in curve(turns, judge, parsed.seed)]
     if parsed.markdown and not parsed.json:
         sys.stdout.write(f"{table(rows)}\n")
         return DONE
-    train = {row["rater_id"] for row in release.rows("splits") if row["split"] == "train"}
+    train = {row["rater_id"] for row in release.rows("splits") if row["split"] == "train"} & {*turns.raters}
     others = [held_out(turns, judge, parsed.seed, train) for judge in JUDGES]
     if parsed.json:
         document = {"turns": len(turns.gold), "raters": len(turns.raters), "seed": parsed.seed}

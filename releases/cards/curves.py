@@ -11,63 +11,75 @@ measures the curves on the rows and writes them into the manifest; the card show
 from __future__ import annotations
 
 import hashlib
+import string
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from releases.cards.figures import Bar, Figure, number
-from releases.manifest import Manifest, Problem
+from releases.manifest import Problem
 from releases.opening import Release
 from schemas.tables import Row
 
+if TYPE_CHECKING:
+    from schemas.satisfaction.planted import PlantedTurns
+
 MOST_RATERS = 500
-"""Raters that are measured, the first by the SHA-256 of their id: what more of them add is smaller than rounding."""
+"""Raters that are measured: of more, the first by the SHA-256 of their id, so that a large release is verified soon."""
 
 TOLERANCE = 0.001
 """Linear algebra differs between machines in the last bits, which can move a turn or two to a neighbouring score."""
 
 Curves = Mapping[str, Any]
 
-_PLACES = 4
+_SECTION = Path(__file__).with_name("curves.md")
+
 _LEAST_TASKS = 2  # a task is calibrated from the others
 _MOST_BIASED = "harsh"
 _DRAWN = ("reference_cdf", "ordinal")
 
 
 def measured(release: Release) -> dict[str, Any] | None:
-    """The curves of a release; None where its card declares none, or raters, ratings or their planted truth are not there.
+    """The curves of a release; None where its card declares none, or its rows have no planted truth.
 
     Raises RequestError for a row without planted truth among rows that have it.
     """
     said = release.manifest["card"].get("curves")
     if not said or not all(_is_planted(release, said[part]) for part in ("raters", "ratings")):
         return None
-    from schemas.satisfaction.curves import JUDGES, curve
+    from schemas.satisfaction.curves import curve
+    from schemas.satisfaction.planted import JUDGES
+
+    turns = turns_of(release, said["raters"], said["ratings"])
+    if len(set(turns.task)) < _LEAST_TASKS:
+        return None
+    rows = [row for judge in JUDGES for row in curve(turns, judge, said["seed"])]
+    return {"seed": said["seed"], "raters": len(turns.raters), "turns": len(turns.gold), "rows": rows}
+
+
+def turns_of(release: Release, raters: str, ratings: str) -> PlantedTurns:
+    """The turns of at most ``MOST_RATERS`` raters. Raises RequestError for a row without planted truth."""
     from schemas.satisfaction.planted import planted_turns
 
-    raters = sorted(release.rows(said["raters"]), key=_by_digest)[:MOST_RATERS]
-    names = {row["rater_id"] for row in raters}
-    ratings = [row for row in release.rows(said["ratings"]) if row["rater_id"] in names]
-    if len({row["task"] for row in ratings}) < _LEAST_TASKS:
-        return None
-    turns = planted_turns(raters, ratings)
-    rows = [_rounded(row) for judge in JUDGES for row in curve(turns, judge, said["seed"])]
-    return {"seed": said["seed"], "raters": len(raters), "turns": len(ratings), "rows": rows}
+    chosen = sorted(release.rows(raters), key=_by_digest)[:MOST_RATERS]
+    names = {row["rater_id"] for row in chosen}
+    return planted_turns(chosen, [row for row in release.rows(ratings) if row["rater_id"] in names])
 
 
 def problems(release: Release) -> Iterator[Problem]:
-    """The first figure of a manifest's curves that the rows do not give; a manifest before version 4 has none."""
-    if "curves" not in release.manifest:
-        return
-    declared, found = release.manifest["curves"], measured(release)
-    place = "manifest.json/curves"
+    """What is wrong with the curves of a manifest; a manifest before version 4 has none."""
+    if "curves" in release.manifest and (said := difference(release.manifest["curves"], measured(release))):
+        yield Problem("manifest.json/curves", "derived.curves", said)
+
+
+def difference(declared: Curves | None, found: Curves | None) -> str | None:
+    """The first figure of declared curves that is not that of the measured ones, in words; None where all agree."""
     if declared is None or found is None:
-        if declared is not found:
-            yield Problem(place, "derived.curves", "missing, the rows have some" if found else "the rows have none")
-        return
+        return None if declared is found else "missing, the rows have some" if found else "the rows have none"
     for path, said, made in _beside(declared, found, ""):
         if not _agree(said, made):
-            yield Problem(place, "derived.curves", f"{path} is {said}, the rows give {made}")
-            return
+            return f"{path} is {said}, the rows give {made}"
+    return None
 
 
 def shown(curves: Curves | None, release: str) -> str:
@@ -75,25 +87,24 @@ def shown(curves: Curves | None, release: str) -> str:
     if curves is None:
         return ""
     figure, bars = drawn(curves)
-    values = "; ".join(f"{bar.label}: {number(bar.value)}" for bar in bars)
-    return (
-        "## How well a judge could do\n\n"
-        f"Mean absolute error and, in brackets, quadratic weighted kappa of offline judges with planted bias, by the "
-        f"number of source turns of each rater: {curves['turns']:,} turns of {curves['raters']:,} raters, judges' noise "
-        f"drawn with seed {curves['seed']}. `best` knows rater and turn and lacks only the rater's noise, `oracle` "
-        "calibrates knowing each rater's scale, `recovered` is the correlation of fitted borders of satisfaction with "
-        f"the planted ones.\n\n{table(curves['rows'])}\n\n"
-        f"![{figure.title}. {values}](figures/{figure.name}.svg)\n\n"
-        f"```sh\npython -m evaluators.satisfaction.curves {release} --seed {curves['seed']}\n```\n\n"
-        f"`python -m releases verify {release}` measures these figures again on the rows.\n\n"
-    )
+    words = {
+        "turns": f"{curves['turns']:,}",
+        "raters": f"{curves['raters']:,}",
+        "seed": curves["seed"],
+        "table": table(curves["rows"]),
+        "title": figure.title,
+        "values": "; ".join(f"{bar.label}: {number(bar.value)}" for bar in bars),
+        "name": figure.name,
+        "release": release,
+    }
+    return string.Template(_SECTION.read_text("utf-8")).substitute(words)
 
 
 def table(rows: Sequence[Curves]) -> str:
     """Curves as a Markdown table, as the card and ``docs/persturn.md`` show them."""
     from schemas.satisfaction.curves import COLUMNS
 
-    heads = ["judge", "source turns", *(name.replace("_", " ") for name in COLUMNS), "recovered"]
+    heads = ["judge", "source turns", *map(_words, COLUMNS), "recovered"]
     lines = [f"| {' | '.join(heads)} |", "|---|---:|" + "---|" * (len(COLUMNS) + 1)]
     for row in rows:
         cells = [f"{row[name]:.3f} ({_value(row['qwk'][name], 2)})" for name in COLUMNS]
@@ -109,7 +120,7 @@ def drawn(curves: Curves) -> tuple[Figure, list[Bar]]:
     for method in _DRAWN:
         for row in rows:
             history = "all" if row["history"] is None else row["history"]
-            bars.append(Bar(f"{method.replace('_', ' ')}, {history} turns", row[method], row["oracle"]))
+            bars.append(Bar(f"{_words(method)}, {history} turns", row[method], row["oracle"]))
     return _figure(), bars
 
 
@@ -130,12 +141,6 @@ def _by_digest(row: Row) -> str:
     return hashlib.sha256(row["rater_id"].encode()).hexdigest()
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(part) for name, part in value.items()}
-    return round(value, _PLACES) if isinstance(value, float) else value
-
-
 def _beside(declared: Any, found: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     """Every value of one of two documents beside the other's, with its path."""
     if isinstance(declared, dict) and isinstance(found, dict) and declared.keys() == found.keys():
@@ -152,6 +157,11 @@ def _agree(declared: Any, found: Any) -> bool:
     if isinstance(declared, float) and isinstance(found, float):
         return abs(declared - found) <= TOLERANCE
     return type(declared) is type(found) and bool(declared == found)
+
+
+def _words(name: str) -> str:
+    """``reference_cdf`` -> ``reference CDF``."""
+    return name.replace("_", " ").replace("cdf", "CDF")
 
 
 def _value(value: float | None, places: int) -> str:

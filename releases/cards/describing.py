@@ -29,7 +29,7 @@ from schemas.release_names import CANARY
 CARD, CROISSANT, ZENODO = "README.md", "croissant.json", "zenodo.json"
 
 _HERE = Path(__file__).parent
-_WRITERS = ("*.py", "card.md", "croissant_context.json", "../examples.toml", "../views/*.sql")
+_WRITERS = ("*.py", "*.md", "croissant_context.json", "../examples.toml", "../views/*.sql")
 _SAYS = "A string to search training corpora for. No part of the question: leave it out of every prompt."
 
 

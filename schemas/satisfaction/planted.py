@@ -9,7 +9,7 @@ weights . levels / 3 + leniency + noise, and the score counts the thresholds bel
 
 so that calibrators are examined before anybody pays a model (PersTurnBench 3.4, 4.3).
 
-    python -m evaluators.satisfaction.curves persturn@1.0.0
+    python -m evaluators.satisfaction.curves persturn@1.0.1
 """
 
 from __future__ import annotations
