@@ -10,6 +10,7 @@ from persturn_samples import built_rows
 from release_samples import ROOT, copy_of, release_of, small_tables
 from test_releases_tampering import reseal
 
+from releases.__main__ import main as releases
 from releases.cards import curves
 from releases.cards.texts import card_texts
 from releases.checking import derived
@@ -141,3 +142,10 @@ def test_a_manifest_of_version_three_has_no_curves_and_one_of_version_four_needs
     assert verify(folder).problems[0].code == "manifest.malformed"
     reseal(folder, lambda manifest: manifest.update(manifest_version=3))
     assert not [each for each in verify(folder).problems if each.code == "manifest.malformed"]
+
+
+def test_verify_says_whether_curves_were_measured_again(release, tmp_path, capsys):
+    plain = release_of(tmp_path, "heart@0.1.0", small_tables())
+    for found, said in ((release, "descriptions, counts and curves agree"), (plain, "descriptions and counts agree")):
+        assert releases(["verify", str(found.folder)]) == 0
+        assert f"files, rows, {said}\n" in capsys.readouterr().err
