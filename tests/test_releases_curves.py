@@ -1,6 +1,7 @@
 """How well a judge could do: measured at freezing, shown on the card, measured again by verify."""
 
 import copy
+import random
 from types import SimpleNamespace
 
 import orjson
@@ -149,3 +150,15 @@ def test_verify_says_whether_curves_were_measured_again(release, tmp_path, capsy
     for found, said in ((release, "descriptions, counts and curves agree"), (plain, "descriptions and counts agree")):
         assert releases(["verify", str(found.folder)]) == 0
         assert f"files, rows, {said}\n" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("raters", "turns"), [(4, 40), (2, 20), (6, 6)])
+def test_raters_of_one_score_and_with_a_handful_of_turns_have_curves(release, raters, turns):
+    rows = {**built_rows(6), "raters": built_rows(6)["raters"][:raters]}
+    names = {row["rater_id"] for row in rows["raters"]}
+    own = [{**row, "score": 5} for row in rows["ratings"] if row["rater_id"] in names]
+    rows["ratings"] = random.Random(1).sample(own, turns)
+    found = curves.measured(SimpleNamespace(manifest=release.manifest, tables=release.tables, rows=rows.__getitem__))
+    assert {row["qwk"]["raw"] for row in found["rows"]} <= {0, None}  # gold is constant: no agreement beyond chance
+    assert len(curves.table(found["rows"]).splitlines()) == 2 + len(found["rows"])

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import polars as pl
 
 from schemas.satisfaction.calibration import Calibrated, block_cdf, mean_shift, reference_cdf
-from schemas.satisfaction.contingency import correlations, errors
+from schemas.satisfaction.contingency import metrics
 from schemas.satisfaction.ordinal import Population, fit_population, fitted_thresholds, ordinal
 from schemas.satisfaction.planted import (
     JUDGES,
@@ -185,9 +185,9 @@ def _agreement(gold: Ints, scores: Ints) -> dict[str, Any]:
     size = len(SCORES)
     cells = (gold - SCORES[0]) * size + scores - SCORES[0]
     table = np.bincount(cells, minlength=size * size).reshape(1, size, size).astype(np.float64)
-    kappa = float(correlations(table)["qwk"][0])
-    error = round(float(errors(table)["mae"][0]), _PLACES)
-    return {"mae": error, "qwk": None if np.isnan(kappa) else round(kappa, _PLACES)}
+    found = {name: float(values[0]) for name, values in metrics(table).items()}
+    kappa = None if np.isnan(found["qwk"]) else round(found["qwk"], _PLACES)
+    return {"mae": round(found["mae"], _PLACES), "qwk": kappa}
 
 
 def _error(gold: Ints, scores: Ints) -> float:
