@@ -145,7 +145,7 @@ class Journal:
             for one, settings, parts in new:
                 records.insert_asked(connection, one, settings, parts, self.run)
 
-        await self._do(work)
+        await self.write(work)
 
     def answer(self, answered: Answered) -> asyncio.Future[None]:
         """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it."""
@@ -176,8 +176,10 @@ class Journal:
             await self._last
 
     async def write(self, work: Work) -> None:
-        """Do other work on the connection, in its turn and committed when this returns."""
-        await self._do(work)
+        """Do work on the connection, in its turn and committed when this returns."""
+        done = self._enqueue(work)
+        self._hand_over()
+        await done
 
     def change(self, *statements: tuple[str, Sequence[Any]]) -> None:
         """Run statements at once, in one transaction: for commands, not for a run."""
@@ -214,13 +216,8 @@ class Journal:
         if self._failed is None:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    async def _do(self, work: Work) -> None:
-        done = self._enqueue(work)
-        self._hand_over()
-        await done
-
     def _enqueue(self, work: Work, reply: Answered | None = None) -> asyncio.Future[None]:
-        """Note what is to be done; the thread gets it in the next turn of the event loop, or with what is waited for."""
+        """Note what is to be done. The thread gets it with what is waited for, or in the event loop's next turn."""
         loop = asyncio.get_running_loop()
         self._last = done = loop.create_future()
         if not self._gathered:
