@@ -79,7 +79,7 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
     """
     found: dict[tuple[str, str, str], list[Read]] = {}
     for path in dict.fromkeys(paths):
-        result = read_result(path)
+        result = read_result(path, scores_follow=True)
         if result["kind"] not in KINDS:
             raise RequestError(
                 f"a result of `{result['kind']}`", path,

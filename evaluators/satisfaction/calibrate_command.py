@@ -87,7 +87,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _scores(path: Path, release: Release) -> Result:
     """The header of a score file of this release. Raises RequestError for any other result."""
-    result = read_result(path)
+    result = read_result(path, scores_follow=True)
     if result["kind"] != "scores":
         raise RequestError(
             f"a result of `{result['kind']}`", path, expected="one that `judge` wrote", fix="Leave it out"
