@@ -1,7 +1,7 @@
 """A real Label Studio: the one that is named, or one installed into a folder that is named, started and stopped.
 
-    LABEL_STUDIO_URL=http://127.0.0.1:8099 LABEL_STUDIO_TOKEN=TOKEN python -m pytest -k label_studio
-    LABEL_STUDIO_INSTALL=build/labelstudio python -m pytest -k label_studio
+LABEL_STUDIO_URL=http://127.0.0.1:8099 LABEL_STUDIO_TOKEN=TOKEN python -m pytest -k label_studio
+LABEL_STUDIO_INSTALL=build/labelstudio python -m pytest -k label_studio
 """
 
 from __future__ import annotations
