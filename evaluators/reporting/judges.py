@@ -12,7 +12,7 @@ from typing import Any
 
 from evaluators.reporting.dialogues.said import said_header
 from evaluators.reporting.lines import figures_of, metric_name
-from evaluators.reporting.parts import Section, table
+from evaluators.reporting.parts import Section, long_table, table
 from evaluators.reporting.scored_report import ScoredReport
 from evaluators.scoring.metrics import STATES
 
@@ -62,7 +62,9 @@ def examination(report: ScoredReport) -> Section:
         for one in result["figures"]["examined"]
     ]
     lead = "The judges on texts whose quality was planted: how far a figure above can be trusted to be the text's."
-    return Section("examination", "Judges examined", table(["Judge", *_HEADS], rows) + _TERMS if rows else "", lead)
+    return Section(
+        "examination", "Judges examined", long_table(["Judge", *_HEADS], rows) + _TERMS if rows else "", lead
+    )
 
 
 def compared(report: ScoredReport) -> Section:
@@ -117,7 +119,7 @@ def counted(report: ScoredReport) -> Section:
         "its reply holds no score of the scale, or quotes what was not said. Refused: the model declined. Failed: no "
         "reply came."
     )
-    return Section("counts", "Counts", table(["Run", "Items", *names], rows), lead)
+    return Section("counts", "Counts", long_table(["Run", "Items", *names], rows), lead)
 
 
 def used(report: ScoredReport, paths: Sequence[Path]) -> Section:

@@ -21,6 +21,9 @@ BLOCK_BYTES = 1_150_000
 FIRST_ITEMS = 1_000
 """How many of very many items are tried first."""
 
+SCREEN = 16
+"""Rows of a table that are read at a glance."""
+
 PLACED = "Here are {count:,} of {all:,} {what}, evenly spread: a page of fewer runs has room for more."
 """The note where not all items fit."""
 
@@ -82,6 +85,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 1) 
     )
     body = "".join(f'<tr><th scope="row">{row[0]}</th>{_cells(head, row, numbers)}</tr>' for row in rows)
     return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def long_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table that has to be opened where it is longer than a screen."""
+    made = table(head, rows)
+    return made if len(rows) <= SCREEN else f"<details><summary>The table, {len(rows)} rows</summary>{made}</details>"
 
 
 def _cells(head: Sequence[str], row: Sequence[str], numbers: int) -> str:

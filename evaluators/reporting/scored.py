@@ -228,27 +228,38 @@ def _bounds(spread: Mapping[str, Any] | None) -> str:
 
 
 def groups(report: ScoredReport) -> Section:
-    """Figures by group: dimension, level, task, or whatever the rubric names."""
-    body = ""
+    """Figures by group (dimension, level, session, whatever the rubric names): a table a score, a column a run; of
+    scores that come to several figures a table a run, a column a figure."""
+    several = len({one["judge"] for _, one in report.judged()}) > 1
+    tables: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
     for name, one in report.judged():
+        run = f"{name}, {one['judge']}" if several else name
         for group, by in _groups(one).items():
-            metrics = [metric for metric in next(iter(by.values()), {}) if metric != "sets"]
-            counted_too = all("items" in own[metric] for own in by.values() for metric in metrics)
-            rows = [
-                [
-                    escape(key),
-                    *(figure_cell(own[metric], 2) for metric in metrics),
-                    *(f"{own[metric]['items']:,}" for metric in metrics if counted_too),
-                ]
-                for key, own in by.items()
-            ]
-            words = group.replace("_", " ")
-            heading = f"{escape(name)}, {escape(one['judge'])}: {escape(metric_name(one['metric']))} by {escape(words)}"
-            items = ["Items"] * len(metrics) if counted_too else []
-            shown = table([words.capitalize(), *map(metric_name, metrics), *items], rows)
-            body += f"<details><summary>{heading}</summary>{shown}</details>"
-    lead = "The same figures for each group; small numbers below are 95 % intervals."
+            score = f"{metric_name(one['metric'])} by {group.replace('_', ' ')}"
+            found = [figure for figure in next(iter(by.values()), {}) if figure != "sets"]
+            for figure in found:
+                told = (f"{run}: {score}", metric_name(figure)) if len(found) > 1 else (score.capitalize(), run)
+                columns = tables.setdefault((told[0], group.replace("_", " ").capitalize()), {})
+                columns[told[1]] = {key: own[figure] for key, own in by.items()}
+    body = "".join(
+        f"<details><summary>{escape(heading)}</summary>{_group_table(group, columns)}</details>"
+        for (heading, group), columns in tables.items()
+    )
+    lead = "The same figures for each group; small numbers below are 95 % intervals, and of how many items."
     return Section("groups", "By group", body, lead)
+
+
+def _group_table(group: str, columns: Mapping[str, Mapping[str, Any]]) -> str:
+    keys = dict.fromkeys(key for column in columns.values() for key in column)
+    rows = [[escape(key), *(_group_cell(column.get(key)) for column in columns.values())] for key in keys]
+    return table([group, *columns], rows)
+
+
+def _group_cell(figure: Mapping[str, Any] | None) -> str:
+    if figure is None:
+        return "–"
+    items = f" <small>of {figure['items']:,}</small>" if "items" in figure else ""
+    return figure_cell(figure, 2) + items
 
 
 def _groups(one: Mapping[str, Any]) -> Mapping[str, Any]:
