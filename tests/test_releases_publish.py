@@ -262,17 +262,32 @@ def test_interrupted_at_any_step_the_hub_shows_no_version_and_the_next_run_compl
         assert hub.uploads() == sent
 
 
-@pytest.mark.parametrize("status", [401, 403, 409, 500])
-def test_what_a_hub_refuses_is_named_by_its_status_and_the_next_run_goes_on(hub, release, tmp_path, status):
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "Log in with a token that may write"),
+        (403, "Use a token that may write"),
+        (409, "Somebody else"),
+        (500, ""),
+    ],
+)
+def test_what_a_hub_refuses_is_named_by_its_status_and_the_next_run_goes_on(hub, release, tmp_path, status, advice):
     hub.failing += [f"/commit/ {status}"] * 9  # the client asks again after some of them
     done = to_hub(hub, release, tmp_path, "--yes")
     assert done.returncode == 3 and str(status) in done.stderr, done.stderr
     assert done.stderr.startswith("error: the hub failed in lab/heart") and done.stderr.count("\n") == 1
-    assert "Publish again to go on" in done.stderr
+    assert "told to fail at" in done.stderr and advice in done.stderr and "Publish again to go on" in done.stderr
     hub.failing.clear()
     sent = hub.uploads()
     assert to_hub(hub, release, tmp_path, "--yes").returncode == 0
     assert hub.uploads() == sent
+
+
+def test_an_answer_that_is_none_of_a_hubs_is_a_failure_in_one_line(hub, release, tmp_path):
+    hub.failing.append("/repos/create 409")  # of a repository whose address it does not tell
+    done = to_hub(hub, release, tmp_path, "--yes")
+    assert done.returncode == 3 and done.stderr.count("\n") == 1, done.stderr
+    assert "an answer that is none of a hub's" in done.stderr
 
 
 def test_a_repository_that_holds_something_else_is_left_alone(hub, release, tmp_path):

@@ -8,6 +8,8 @@ own tools store it (``hf auth login`` or ``HF_TOKEN``); it is never read here.
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 import sys
 import tempfile
@@ -28,6 +30,9 @@ _URL = re.compile(r"hf://(?:datasets/)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?
 
 # What a hub puts into a new repository by itself.
 _OWN = {".gitattributes"}
+
+_PATIENCE = 60.0
+"""Seconds that a hub may say nothing."""
 
 
 def repository(url: str) -> str:
@@ -111,13 +116,44 @@ def _manifest(api: HfApi, repo: str, revision: str) -> Manifest:
 def _hub(repo: str) -> Iterator[HfApi]:
     """The hub's client; what it raises becomes one line."""
     import httpx2
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, get_session
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty():  # a line for every retry is progress, too
         disable_progress_bars()
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    get_session().timeout = httpx2.Timeout(_PATIENCE)  # the client itself waits for ever
     try:
         yield HfApi()
     except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
-        line = " ".join(str(error.__cause__ or error).split())[:300]
-        raise MachineError("the hub failed", repo, expected=line, fix="Publish again to go on") from None
+        raise MachineError("the hub failed", repo, expected=_reason(error), fix=_fix(error)) from None
+    except (LookupError, TypeError, AttributeError) as error:  # the client reads answers without looking twice
+        reason = f"an answer that is none of a hub's ({error!r})"
+        raise MachineError("the hub failed", repo, expected=reason, fix="Look at HF_ENDPOINT") from error
+
+
+def _reason(error: Exception) -> str:
+    """What the hub refused, with its status and its words, or how the connection failed."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if isinstance(error, HfHubHTTPError):
+        response = error.response
+        step = f"{response.status_code} {response.reason_phrase} at {response.request.url.path}"
+        words = error.server_message or "no reason given"
+    elif isinstance(error, json.JSONDecodeError):
+        step, words = "an answer that is no JSON", str(error)
+    else:
+        step, words = type(error).__name__, str(error.__cause__ or error)
+    return " ".join(f"{step}: {words}".split())[:300]
+
+
+def _fix(error: Exception) -> str:
+    """How to go on; a request that was refused for want of a token or of a right is refused again without it."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    first = {
+        401: "Log in with a token that may write (hf auth login, or HF_TOKEN). ",
+        403: "Use a token that may write there. ",
+        409: "Somebody else may be writing there. ",
+        412: "Somebody else has written there. ",
+    }
+    return f"{first.get(status or 0, '')}Publish again to go on"
