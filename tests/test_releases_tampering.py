@@ -160,7 +160,10 @@ def test_what_a_forged_manifest_asks_is_bounded_in_time_and_rows(folder, part, n
 
 def test_what_the_engine_cannot_stop_or_does_not_survive_ends_verify_in_a_line(release, tmp_path):
     asked = {
-        "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000)) AS is_right": ("1", "more time than --timeout|took longer"),
+        "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000)) AS is_right": (
+            "1",
+            "more time than --timeout|took longer",
+        ),
         "SELECT repeat('x', 3000000000) AS is_right, 1 AS chance, 1 AS grouped_by": ("20", "more memory than"),
     }
     started = []
