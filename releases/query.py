@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from releases.asking.bounded import TIMEOUT, Batches, bounded_memory, refused
+from releases.asking.bounded import TIMEOUT, Batches, Patience, bounded_memory, late, refused
 from releases.asking.guard import Guard, guarded
 from releases.asking.output import FORMATS, Counter, write_result
 from releases.opening import Release, open_release
@@ -37,7 +37,7 @@ HELP = "ask a release in SQL"
 EXAMPLE = 'python -m releases query heart@2.0.0 "SELECT answer, count(*) AS n FROM questions GROUP BY ALL"'
 
 PATIENCE = 600.0
-"""Seconds for what a card declares, where nobody waits for an answer."""
+"""Seconds for all that a card declares, where nobody waits for an answer."""
 
 MOST_SQL = 20_000
 """Characters that a question may have; the parser's time and memory grow with them, and cannot be bounded otherwise."""
@@ -97,12 +97,12 @@ def query(release: Release, sql: str, timeout: float = TIMEOUT) -> pa.Table:
     """
     import pyarrow as pa
 
-    with connect(release) as connection, ask(connection, sql, timeout, str(release.name)) as batches:
+    with connect(release) as connection, ask(connection, sql, Patience(timeout), str(release.name)) as batches:
         return pa.Table.from_batches(list(batches), batches.schema)
 
 
 def ask(
-    connection: duckdb.DuckDBPyConnection, sql: str, timeout: float = TIMEOUT, where: str = "NAME@X.Y.Z"
+    connection: duckdb.DuckDBPyConnection, sql: str, patience: Patience | None = None, where: str = "NAME@X.Y.Z"
 ) -> Batches:
     """The rows of one SELECT, in batches, on a connection that ``connect`` made. Raises as ``query`` does."""
     import duckdb
@@ -111,7 +111,7 @@ def ask(
         _demand_one_select(connection, sql)
     except duckdb.Error as error:
         raise refused(error, where) from None
-    return Batches(connection, sql, timeout, where)
+    return Batches(connection, sql, patience or Patience(TIMEOUT), where)
 
 
 def views(records: Mapping[str, str | None]) -> list[View]:
@@ -203,18 +203,21 @@ class _InsteadOf(argparse.Action):
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    guard = Guard() if args.examples else guarded(args.timeout, args.release, args.out)
+    guard = Guard() if args.examples else guarded(args.out, late(args.timeout), refused(MemoryError(), args.release))
     if guard.code is not None:
         return guard.code
     release = open_release(args.release, args.frozen)
     if args.examples:
         return _print_examples(args, release)
     try:
-        with connect(release) as connection, bounded_memory():
-            guard.arm(args.timeout)
-            with ask(connection, args.sql, args.timeout, args.release) as batches:
-                counted = Counter(batches, args.max_rows, guard.disarm)
-                write_result(batches.schema, counted, "json" if args.json else args.format, args.out)
+        with (
+            connect(release) as connection,
+            guard.alarm(args.timeout),
+            bounded_memory(),
+            ask(connection, args.sql, Patience(args.timeout), args.release) as batches,
+        ):
+            counted = Counter(batches, args.max_rows, guard.disarm)
+            write_result(batches.schema, counted, "json" if args.json else args.format, args.out)
     except MemoryError as error:
         guard.disarm()  # what went wrong is said once, here
         raise refused(error, args.release) from None

@@ -15,18 +15,28 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from releases.asking.bounded import MOST_MEMORY, Patience
+from releases.asking.guard import Guard, guarded
 from releases.checking.derived import derived_problems, file_list_problems, is_word_for_word
 from releases.checking.files import file_problems, misnamed, read_manifest
 from releases.checking.tables import Counted, table_problems
 from releases.manifest import Manifest, Problem
 from releases.publishing.sign import signature_problem
-from schemas.command import DONE, FINDINGS, add_processes, print_json, say
+from releases.query import PATIENCE
+from schemas.command import DONE, FINDINGS, add_processes, number, print_json, say
 from schemas.engines.choice import Engine, add_engine, engine
 from schemas.engines.local import Local
+from schemas.errors import RequestError
 from schemas.release_names import MANIFEST, add_release, locate
 
 HELP = "check every byte and row of a release"
 EXAMPLE = "python -m releases verify heart@2.0.0"
+
+_TIMEOUT = 60.0
+_MEMORY = 20
+"""Bytes that the SELECTs of a manifest may take for each of the release's, beside what a query may."""
+
+_UNGUARDED = Guard()
 
 
 @dataclass(frozen=True)
@@ -41,11 +51,18 @@ class Verified:
 
 
 def verify(
-    folder: Path, *, public_key: Path | None = None, expect: str | None = None, engine: Engine | None = None
+    folder: Path,
+    *,
+    public_key: Path | None = None,
+    expect: str | None = None,
+    engine: Engine | None = None,
+    timeout: float = PATIENCE,
+    guard: Guard = _UNGUARDED,
 ) -> Verified:
     """Check a release's folder against its manifest: bytes, rows, and that there is nothing else.
 
-    ``engine`` is where rows are read (default: in this process); what is found does not depend on it.
+    ``engine`` is where rows are read (default: in this process); what is found does not depend on it. The SELECTs of
+    the manifest, which anybody may have written, have ``timeout`` seconds together, and what ``guard`` allows.
     """
     manifest, problems = read_manifest(folder)
     if public_key is not None and (problem := signature_problem(folder, public_key)):
@@ -61,10 +78,12 @@ def verify(
         if not broken & {file["path"] for file in table["files"]}:
             rows += table["rows"]
             problems += table_problems(folder, manifest, name, counted, engine or Local(1))
-    if not problems:
-        problems += derived_problems(folder, manifest, counted)
     files = manifest["files"]
-    return Verified(manifest, tuple(sorted(set(problems))), len(files), sum(f["bytes"] for f in files.values()), rows)
+    size = sum(file["bytes"] for file in files.values())
+    if not problems:
+        with guard.limits(timeout, MOST_MEMORY + _MEMORY * size):
+            problems += derived_problems(folder, manifest, counted, Patience(timeout))
+    return Verified(manifest, tuple(sorted(set(problems))), len(files), size, rows)
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:
@@ -76,13 +95,26 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         "--signature", type=Path, metavar="PUBLIC.pem", help="also demand a signature by this Ed25519 key"
     )
     made.add_argument("--expect", metavar="DIGEST", help="also demand this digest, e.g. from a citation")
+    made.add_argument(
+        "--timeout",
+        type=number(0.001, 86_400),
+        default=_TIMEOUT,
+        metavar="S",
+        help="seconds that the SELECTs of its manifest may take together (default: 60)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
     folder = locate(args.release, args.frozen)
-    chosen = engine(args.engine, args.processes) if args.engine else None
-    checked = verify(folder, public_key=args.signature, expect=args.expect, engine=chosen)
+    late, greedy = (_unbounded(args.release, what) for what in ("time than --timeout allows", "memory than it may"))
+    guard = Guard() if args.engine else guarded(None, late, greedy)
+    if guard.code is not None:
+        return guard.code
+    try:
+        checked = _checked(args, folder, guard)
+    except MemoryError:
+        raise greedy from None
     problems = [*checked.problems, *misnamed(args.release, checked.manifest)]
     if args.json:
         print_json(_document(args.release, checked, problems))
@@ -99,6 +131,23 @@ def run(args: argparse.Namespace) -> int:
     say(f"files, rows, {compared} agree{words}", quiet=args.quiet)
     say(f"digest {checked.manifest['digest']}", quiet=args.quiet)
     return DONE
+
+
+def _checked(args: argparse.Namespace, folder: Path, guard: Guard) -> Verified:
+    chosen = engine(args.engine, args.processes) if args.engine else None
+    return verify(
+        folder,
+        public_key=args.signature,
+        expect=args.expect,
+        engine=chosen,
+        timeout=args.timeout,
+        guard=guard,
+    )
+
+
+def _unbounded(release: str, what: str) -> RequestError:
+    fix = "Look at the SELECTs of its card before you trust it"
+    return RequestError(f"the manifest asks for more {what}", release, fix=fix)
 
 
 def _outcome(args: argparse.Namespace) -> str:

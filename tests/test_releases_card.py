@@ -15,6 +15,7 @@ from benchmark_samples import CARD, write_benchmark
 from release_samples import PROVENANCE, ROOT, command, release_of, small_tables
 
 from releases.__main__ import main
+from releases.asking.bounded import Patience
 from releases.cards.card import figures
 from releases.cards.figures import bars, draw, number
 from releases.cards.front_matter import head
@@ -90,7 +91,7 @@ def test_every_figure_stands_beside_the_command_that_gives_its_numbers(release, 
 def test_a_figure_is_drawn_to_scale_and_survives_any_label(release):
     (figure,) = [f for f in figures(card_texts(benchmark("heart")), release.tables) if f.name == "answers-by-letter"]
     with connect(release) as connection:
-        shown = bars(connection, figure)
+        shown = bars(connection, figure, Patience(60))
     drawn = ET.fromstring(draw(figure, shown))
     lengths = [float(r.get("width")) for r in drawn.findall("{*}rect") if r.get("fill") == "#3b6ea5"]
     assert len(lengths) == len(shown)

@@ -8,6 +8,8 @@ import hashlib
 import os
 import random
 import re
+import subprocess
+import sys
 
 import orjson
 import pyarrow as pa
@@ -20,6 +22,7 @@ from releases.checking import derived
 from releases.manifest import encode, sealed
 from releases.verify import verify
 
+WITH_ROOT = {**os.environ, "PYTHONPATH": str(ROOT)}
 TAMPERINGS = int(os.environ.get("ANAMNESIS_TAMPERINGS", "100"))
 
 # Places of the manifest that no row and no text of a release bears out, as docs/releases.md says.
@@ -132,6 +135,51 @@ def test_a_prompt_that_the_tables_do_not_give_is_found(folder):
     fresh = hashlib.sha256(lines.encode()).hexdigest()
     reseal(folder, lambda manifest: manifest["configs"]["heart_eval"].update(content_digest=fresh))
     assert "derived.config" in {problem.code for problem in verify(folder).problems}
+
+
+MANY = "range(1000000) AS a, range(1000000) AS b"
+ENDLESS = f"SELECT 'x' AS label, count(*) AS value FROM {MANY} WHERE a.range * b.range % 7 = 3"
+ROWS = "FROM range(900000000)"
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "sql", "said"),
+    [
+        ("card", "figure", ENDLESS, "SQL took longer than 0.5 s"),
+        ("configs", "heart_eval", ENDLESS, "SQL took longer than 0.5 s"),
+        ("card", "figure", f"SELECT range::VARCHAR AS label, 1 AS value {ROWS}", "more than 1,000 rows"),
+        ("card", "floor", f"SELECT 1 AS is_right, 1 AS chance {ROWS}", "rows in floor"),
+        ("configs", "heart_eval", f"SELECT range {ROWS}", "more than 4 rows in config heart_eval"),
+    ],
+)
+def test_what_a_forged_manifest_asks_is_bounded_in_time_and_rows(folder, part, name, sql, said):
+    reseal(folder, lambda manifest: forge(manifest[part][name], sql))
+    (problem,) = verify(folder, timeout=0.5).problems
+    assert said in str(problem) and problem.code in ("derived.card", "derived.config")
+
+
+def test_what_the_engine_cannot_stop_or_does_not_survive_ends_verify_in_a_line(release, tmp_path):
+    asked = {
+        "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000)) AS is_right": (
+            "1",
+            "more time than --timeout|took longer",
+        ),
+        "SELECT repeat('x', 3000000000) AS is_right, 1 AS chance, 1 AS grouped_by": ("20", "more memory than"),
+    }
+    started = []
+    for number, (sql, (timeout, said)) in enumerate(asked.items()):
+        forged = copy_of(release, tmp_path / str(number))
+        reseal(forged, lambda manifest, sql=sql: forge(manifest["card"]["floor"], sql))
+        words = [sys.executable, "-m", "releases", "verify", str(forged), "--quiet", "--timeout", timeout]
+        started.append((said, subprocess.Popen(words, cwd=ROOT, env=WITH_ROOT, stderr=subprocess.PIPE, text=True)))
+    for said, process in started:
+        _, told = process.communicate()
+        assert re.search(said, told.splitlines()[0]) and process.returncode in (1, 2), told
+        assert "Traceback" not in told and told.count("\n") == process.returncode % 2 + 1
+
+
+def forge(entry, sql):
+    (entry if isinstance(entry, dict) else entry[0])["sql"] = sql
 
 
 def test_a_number_that_is_none_is_a_problem_and_no_traceback(folder):

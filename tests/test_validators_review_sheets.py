@@ -1,7 +1,11 @@
 """Review sheets as they come back: edited, cut, moved, saved otherwise; and what is read from them all the same."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from review_samples import AS_IS, DECIDED, Play, codes
+
+from validators.review import sheets
 
 
 @pytest.fixture
@@ -12,7 +16,7 @@ def play(tmp_path, small_heart, capsys):
 def test_terms_are_read_however_they_are_typed(play):
     play.export()
     assert (
-        play.call("import", play.fill("A1", {"suitable": " Yes ", "verdict": "As is", "trace_verdict": "as_is "}))[1][
+        play.call("import", play.fill("A1", {"suitable": " Yes ", "verdict": "As is", "trace_verdict": "as-is "}))[1][
             "taken"
         ]
         == 4
@@ -56,6 +60,9 @@ def test_a_sheet_cut_in_half_says_how_many_lines_are_missing_and_the_rest_is_tak
     assert (code, document["taken"], codes(document)) == (0, 1, ["review.cut"])
     assert "3 of 4 lines are missing" in document["findings"][0]["message"]
     assert play.call("import", play.save("A1", rows))[1]["findings"] == []
+    path = play.folder / "A1.csv"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    assert codes(play.call("import", path)[1]) == ["review.cut"]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +99,12 @@ def test_a_formula_is_never_exported_as_one_and_comes_back_as_it_was_written(pla
     play.space.write("decisions", [changed], "CHAR_02")
     play.again()
     assert "'=1+1" in {row["text"] for row in play.sheet("A2")}
+
+
+@given(text=st.text("'=+-@＝a ", min_size=1, max_size=6).map(str.strip).filter(bool))
+def test_whatever_apostrophes_and_signs_a_text_begins_with_it_is_read_back_from_a_cell_that_is_no_formula(text):
+    cell = sheets._safe(text)
+    assert not cell.startswith(sheets._FORMULA) and sheets._plain(cell) == text
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ import contextlib
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,18 +35,30 @@ BATCH = 10_000
 Answer = TypeVar("Answer")
 
 
+@dataclass(frozen=True)
+class Patience:
+    """Seconds that SELECTs may take together, from when this is made."""
+
+    seconds: float
+    since: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float:
+        """Seconds that are left; never none, as a timer has to start."""
+        return max(0.001, self.since + self.seconds - time.monotonic())
+
+
 class Batches:
     """The rows of a SELECT, a batch at a time; ``schema`` are its columns.
 
-    Raises RequestError, in one line, for SQL that fails, takes longer than ``timeout`` seconds in all, or needs more
+    Raises RequestError, in one line, for SQL that fails, takes longer than there is ``patience``, or needs more
     memory than there is. Use it in a ``with``: leaving it stops the engine.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, sql: str, timeout: float, where: str) -> None:
-        self._connection, self._timeout, self._where = connection, timeout, where
+    def __init__(self, connection: duckdb.DuckDBPyConnection, sql: str, patience: Patience, where: str) -> None:
+        self._connection, self._patience, self._where = connection, patience, where
         self._late = threading.Event()
         self._pool = ThreadPoolExecutor(1)
-        self._timer = threading.Timer(timeout, self._stop)
+        self._timer = threading.Timer(patience.left(), self._stop)
         self._timer.daemon = True
         self._timer.start()
         try:
@@ -87,7 +101,17 @@ class Batches:
             raise self._refused(error) from None
 
     def _refused(self, error: BaseException) -> RequestError:
-        return late(self._timeout) if self._late.is_set() else refused(error, self._where)
+        return late(self._patience.seconds) if self._late.is_set() else refused(error, self._where)
+
+
+def at_most(batches: Batches, most: int, what: str) -> Iterator[pa.RecordBatch]:
+    """The batches. Raises RequestError, naming ``what`` asks, as soon as there are more than so many rows."""
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        if rows > most:
+            raise RequestError(f"more than {most:,} rows", what, fix="Correct its sql")
+        yield batch
 
 
 def late(timeout: float) -> RequestError:

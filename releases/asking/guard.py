@@ -7,14 +7,17 @@ with an alarm set, and the process that the user started waits and says in one l
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from releases.asking.bounded import late, refused
+from releases.asking.bounded import bounded_memory
+from schemas.errors import RequestError
 
 _CODES = (0, 1, 2, 3, 130)
 _COMMAND = "releases.__main__"
@@ -27,10 +30,21 @@ class Guard:
     is_child: bool = False
     code: int | None = None
 
-    def arm(self, timeout: float) -> None:
-        """From now on the process ends when its question takes far longer than that, whatever it is doing."""
+    @contextlib.contextmanager
+    def limits(self, timeout: float, memory: int) -> Iterator[None]:
+        """Time, as ``alarm``, and bytes that the process may take beside what it has taken before."""
+        with self.alarm(timeout), bounded_memory(memory) if self.is_child else contextlib.nullcontext():
+            yield
+
+    @contextlib.contextmanager
+    def alarm(self, timeout: float) -> Iterator[None]:
+        """The process ends when this takes far longer than that, whatever it is doing, and not while it says so."""
         if self.is_child:
             signal.setitimer(signal.ITIMER_REAL, 2 * timeout + 1)
+        try:
+            yield
+        finally:
+            self.disarm()
 
     def disarm(self) -> None:
         """All rows are there: from now on whoever reads them may take their time."""
@@ -38,11 +52,11 @@ class Guard:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def guarded(timeout: float, where: str, out: Path | None) -> Guard:
+def guarded(out: Path | None, late: RequestError, greedy: RequestError) -> Guard:
     """The guard to ask under: in a child, where this process is the command. In the command itself it has a ``code``.
 
-    Raises RequestError for a child that was stopped or has crashed, KeyboardInterrupt for one that was interrupted;
-    nothing of ``out`` is left then.
+    Raises ``late`` for a child that the alarm has ended, ``greedy`` for one that has crashed (the engine does where it
+    is refused memory), KeyboardInterrupt for one that was interrupted; nothing of ``out`` is left then.
     """
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     if spec is None or spec.name != _COMMAND or not hasattr(os, "fork") or threading.active_count() > 1:
@@ -65,7 +79,7 @@ def guarded(timeout: float, where: str, out: Path | None) -> Guard:
     if code == -signal.SIGTERM:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)
-    raise late(timeout) if code == -signal.SIGALRM else refused(MemoryError(), where)
+    raise late if code == -signal.SIGALRM else greedy
 
 
 def _be_the_child() -> None:

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from audits.shortcuts.rates import Rate, rate
+from releases.asking.bounded import Patience, at_most
 from releases.manifest import Manifest
-from releases.query import PATIENCE, ask
+from releases.query import ask
 from schemas.errors import RequestError
 
 if TYPE_CHECKING:
@@ -24,9 +25,13 @@ _MOST_VALUES = 12
 """Of a column of gold that can be guessed; one with more different values is no closed answer."""
 
 
-def measured(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[dict[str, Any]]:
+def measured(connection: duckdb.DuckDBPyConnection, manifest: Manifest, patience: Patience) -> list[dict[str, Any]]:
     """The rates: name, items, rate, its 95 % interval (Wilson, over the questions of this release), and chance."""
-    return [*_commonest(connection, manifest), *_declared(connection, manifest), *_of_audits(manifest)]
+    return [
+        *_commonest(connection, manifest, patience),
+        *_declared(connection, manifest, patience),
+        *_of_audits(manifest),
+    ]
 
 
 def shown(found: Sequence[Mapping[str, Any]], spec: str) -> str:
@@ -50,12 +55,14 @@ def _of_audits(manifest: Manifest) -> Iterator[dict[str, Any]]:
         yield from checked["figures"]
 
 
-def _commonest(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Iterator[dict[str, Any]]:
+def _commonest(
+    connection: duckdb.DuckDBPyConnection, manifest: Manifest, patience: Patience
+) -> Iterator[dict[str, Any]]:
     for name, table in sorted(manifest["tables"].items()):
         roles = table.get("roles")
         for column in roles["gold"] if roles and roles["role"] == "keys" and table["rows"] else ():
             sql = f'SELECT "{column}", count(*) AS n FROM "{name}" WHERE "{column}" IS NOT NULL GROUP BY 1'
-            with ask(connection, f"{sql} ORDER BY n DESC, 1 LIMIT {_MOST_VALUES + 1}", PATIENCE) as batches:
+            with ask(connection, f"{sql} ORDER BY n DESC, 1 LIMIT {_MOST_VALUES + 1}", patience) as batches:
                 counts = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
             if not 1 < len(counts) <= _MOST_VALUES or not isinstance(counts[0][0], str | int):
                 continue
@@ -65,12 +72,15 @@ def _commonest(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Ite
             yield _figure(f"`{value}` for every `{name}.{column}`", found)
 
 
-def _declared(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> Iterator[dict[str, Any]]:
+def _declared(
+    connection: duckdb.DuckDBPyConnection, manifest: Manifest, patience: Patience
+) -> Iterator[dict[str, Any]]:
+    most = sum(table["rows"] for table in manifest["tables"].values())
     for floor in manifest["card"].get("floor", ()):
         if not set(floor["needs"]) <= manifest["tables"].keys():
             continue
-        with ask(connection, floor["sql"], PATIENCE) as batches:
-            rows = [row for batch in batches for row in batch.to_pylist()]
+        with ask(connection, floor["sql"], patience) as batches:
+            rows = [row for batch in at_most(batches, most, f"floor {floor['name']}") for row in batch.to_pylist()]
         try:
             right = [float(row["is_right"]) for row in rows]
             found = rate(right, [float(row["chance"]) for row in rows], [str(row["grouped_by"]) for row in rows])

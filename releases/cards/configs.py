@@ -9,16 +9,18 @@ the rows again from the tables, and so can anybody:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from releases.asking.bounded import Patience, at_most
 from releases.cards.texts import Texts
 from releases.content import ContentDigest
 from releases.opening import Release
 from releases.parquet import SPLIT, read_batches, write_rows
-from releases.query import PATIENCE, query
+from releases.query import PATIENCE, ask, connect
 from schemas.errors import RequestError
 from schemas.release_names import CANARY
 
@@ -48,7 +50,7 @@ def write_config(release: Release, config: Config, canary: str | None) -> dict[s
     Raises RequestError for SQL that fails, and for a column of a type that releases do not hold.
     """
     try:
-        rows = config_rows(release, config.sql, config.name)
+        rows = config_rows(release, config.sql, config.name, Patience(PATIENCE))
     except RequestError as error:
         where = f"config {config.name} of the card"
         raise RequestError(error.what, where, field="sql", expected=error.expected, fix="Correct it") from None
@@ -65,9 +67,12 @@ def write_config(release: Release, config: Config, canary: str | None) -> dict[s
     }
 
 
-def config_rows(release: Release, sql: str, name: str) -> pa.Table:
-    """What the SELECT gives, in the types that releases hold."""
-    found = query(release, sql, PATIENCE)
+def config_rows(release: Release, sql: str, name: str, patience: Patience, most: int = sys.maxsize) -> pa.Table:
+    """What the SELECT gives, in the types that releases hold. Raises RequestError for more than ``most`` rows."""
+    import pyarrow as pa
+
+    with connect(release) as connection, ask(connection, sql, patience, str(release.name)) as batches:
+        found = pa.Table.from_batches(list(at_most(batches, most, f"config {name}")), batches.schema)
     return found.cast(_schema(found.schema, name))
 
 
@@ -86,10 +91,10 @@ def _digest(rows: pa.Table) -> ContentDigest:
     return digest
 
 
-def config_problem(release: Release, name: str, entry: Mapping[str, Any]) -> str | None:
+def config_problem(release: Release, name: str, entry: Mapping[str, Any], patience: Patience) -> str | None:
     """Why the stored rows of a configuration are not what its SELECT gives on the release's tables."""
     try:
-        fresh = _digest(config_rows(release, entry["sql"], name)).hexdigest()
+        fresh = _digest(config_rows(release, entry["sql"], name, patience, entry["rows"])).hexdigest()
     except RequestError as error:
         return str(error)
     return None if fresh == entry["content_digest"] else f"its SELECT gives {fresh}, declared {entry['content_digest']}"

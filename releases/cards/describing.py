@@ -16,13 +16,14 @@ from typing import Any
 
 import orjson
 
+from releases.asking.bounded import Patience
 from releases.cards import baselines, card, curves
 from releases.cards.croissant import croissant
 from releases.cards.figures import bars, draw
 from releases.cards.front_matter import head
 from releases.cards.zenodo import zenodo
 from releases.opening import Release
-from releases.query import connect
+from releases.query import PATIENCE, connect
 from schemas.arrow import arrow_schema
 from schemas.release_names import CANARY
 
@@ -54,11 +55,11 @@ def schema_file(schema: Mapping[str, Any], canary: bool) -> bytes:
     return orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def descriptions(release: Release, sizes: Mapping[str, int]) -> dict[str, bytes]:
+def descriptions(release: Release, sizes: Mapping[str, int], patience: Patience | None = None) -> dict[str, bytes]:
     """Path -> content of every file that describes the release.
 
     ``sizes`` are the bytes of the canonical rows of each table and configuration. The manifest has to list the files
-    of rows; the record schemas have to be in their place.
+    of rows; the record schemas have to be in their place. ``patience`` is for all that the card asks (default: 600 s).
     """
     said, manifest = release.manifest["card"], dict(release.manifest)
     for part in ("tables", "configs"):  # in the order of the benchmark, which a stored manifest has lost
@@ -66,9 +67,10 @@ def descriptions(release: Release, sizes: Mapping[str, int]) -> dict[str, bytes]
     schemas = {name: orjson.loads((release.folder / schema_path(name)).read_bytes()) for name in release.tables}
     columns = {name: arrow_schema(schema) for name, schema in schemas.items()}
     columns |= {name: _columns(release, entry) for name, entry in manifest["configs"].items()}
+    patience = patience or Patience(PATIENCE)
     with connect(release) as connection:
-        drawn = [(figure, bars(connection, figure)) for figure in card.figures(said, release.tables)]
-        measured = baselines.measured(connection, manifest)
+        drawn = [(figure, bars(connection, figure, patience)) for figure in card.figures(said, release.tables)]
+        measured = baselines.measured(connection, manifest, patience)
     every = [*drawn, *([curves.drawn(manifest["curves"])] if manifest["curves"] else [])]
     made = {f"{card.FIGURES}/{figure.name}.svg": draw(figure, shown).encode() for figure, shown in every}
     made[CROISSANT] = croissant(manifest, said, schemas, columns)

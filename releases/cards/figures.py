@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from releases.query import PATIENCE, ask
+from releases.asking.bounded import Patience, at_most
+from releases.query import ask
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,6 +23,7 @@ _WIDTH = 720
 _LABELS = 220  # px left of the bars
 _VALUES = 110  # px right of them
 _ROW = 24
+_MOST_BARS = 1000
 _TOP = 44
 _INK, _PALE, _BAR, _MARK = "#1f2933", "#52606d", "#3b6ea5", "#c2410c"
 
@@ -47,10 +49,10 @@ class Bar:
     reference: float | None
 
 
-def bars(connection: duckdb.DuckDBPyConnection, figure: Figure) -> list[Bar]:
-    """The rows that a figure's SQL gives on a release."""
-    with ask(connection, figure.sql, PATIENCE) as batches:
-        rows = [row for batch in batches for row in batch.to_pylist()]
+def bars(connection: duckdb.DuckDBPyConnection, figure: Figure, patience: Patience) -> list[Bar]:
+    """The rows that a figure's SQL gives on a release. Raises RequestError for more than anybody could read."""
+    with ask(connection, figure.sql, patience) as batches:
+        rows = [row for batch in at_most(batches, _MOST_BARS, f"figure {figure.name}") for row in batch.to_pylist()]
     return [
         Bar(str(row["label"]), float(row["value"]), None if row.get("reference") is None else float(row["reference"]))
         for row in rows

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from releases.asking.bounded import Patience
 from releases.cards import curves
 from releases.cards.configs import config_problem, config_size
 from releases.cards.describing import CARD, CROISSANT, ZENODO, descriptions, form, schema_path
@@ -45,16 +46,19 @@ def file_list_problems(manifest: Manifest) -> list[Problem]:
     return [*missing, *(Problem(name, "file.unexpected", "nothing in a release is called so") for name in extra)]
 
 
-def derived_problems(folder: Path, manifest: Manifest, counted: Counted) -> list[Problem]:
-    """What does not follow from the rows; files and rows are already known to be the declared ones."""
+def derived_problems(folder: Path, manifest: Manifest, counted: Counted, patience: Patience) -> list[Problem]:
+    """What does not follow from the rows; files and rows are already known to be the declared ones.
+
+    ``patience`` is for all SELECTs of the manifest, which are somebody else's.
+    """
     problems = [*_counts(manifest, counted), *_schemas(folder, manifest), *_roles(folder, manifest)]
     problems += [*_past(manifest), *_canary(manifest)]
     release = Release(folder, manifest)
     for name, entry in manifest.get("configs", {}).items():
-        problems += _config(release, name, entry, counted)
+        problems += _config(release, name, entry, counted, patience)
     problems += _curves(release)
     if manifest.get("form") == form() and not problems:
-        return _descriptions(release, counted)
+        return _descriptions(release, counted, patience)
     return [*problems, *_card_facts(folder, manifest), *_croissant_facts(folder, manifest)]
 
 
@@ -120,7 +124,9 @@ def _canary(manifest: Manifest) -> Iterator[Problem]:
         )
 
 
-def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Counted) -> Iterator[Problem]:
+def _config(
+    release: Release, name: str, entry: Mapping[str, Any], counted: Counted, patience: Patience
+) -> Iterator[Problem]:
     path = entry["files"][0]["path"]
     if odd := [table for table in entry["needs"] if table not in release.tables]:
         yield Problem(f"manifest.json/configs/{name}/needs", "derived.config", f"there is no table {odd[0]}")
@@ -133,7 +139,7 @@ def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Coun
     counted.sizes[name] = digest.size
     if digest.hexdigest() != entry["content_digest"] or {digest.rows} != {entry["rows"], entry["files"][0]["rows"]}:
         yield Problem(path, "derived.config", f"rows give {digest.hexdigest()}, declared {entry['content_digest']}")
-    elif is_word_for_word(release.manifest) and (problem := config_problem(release, name, entry)):
+    elif is_word_for_word(release.manifest) and (problem := config_problem(release, name, entry, patience)):
         yield Problem(path, "derived.config", problem)
 
 
@@ -144,10 +150,10 @@ def _curves(release: Release) -> Iterator[Problem]:
         yield Problem("manifest.json/curves", "derived.curves", f"no curves can be measured: {error}")
 
 
-def _descriptions(release: Release, counted: Counted) -> list[Problem]:
+def _descriptions(release: Release, counted: Counted, patience: Patience) -> list[Problem]:
     """Descriptions that are not what the code that wrote them makes of this manifest and these rows."""
     try:
-        made = descriptions(release, counted.sizes)
+        made = descriptions(release, counted.sizes, patience)
     except (KeyError, TypeError, ValueError, AttributeError, RequestError) as error:
         return [Problem("manifest.json/card", "derived.card", f"no card can be made of it: {error}")]
     figures = {name for name in release.manifest["files"] if _FIGURE.fullmatch(name)}

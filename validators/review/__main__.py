@@ -129,7 +129,7 @@ def _import(parsed: argparse.Namespace) -> int:
         done = desk.take_answers(space, answers, parsed.revise)
     for path, lines in files.items():
         gone, total = missing_lines(lines) if path.suffix.lower() == ".csv" else (0, 0)
-        if gone:
+        if gone or not lines:
             done.findings.append(cut(str(path), gone, total))
     document = {"taken": done.counts["taken"], "known": done.counts["known"], "refused": done.counts["refused"]}
     return _report(parsed, document, done.findings, [", ".join(f"{count} {what}" for what, count in document.items())])

@@ -110,8 +110,8 @@ def judgement(answer: Answer, item: Item, role: Role, swapped: bool) -> Row:
 
 
 def _term(name: str, value: str) -> str:
-    """A term as the lists have it, however it was typed: "Yes " is yes, "As is" is as_is."""
-    return value if name in _WORDS else "_".join(value.casefold().split())
+    """A term as the lists have it, however it was typed: "Yes " is yes, "As is" and "as-is" are as_is."""
+    return value if name in _WORDS else "_".join(value.casefold().replace("-", " ").split())
 
 
 def _terms(given: Mapping[str, str]) -> None:

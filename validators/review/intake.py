@@ -161,5 +161,6 @@ def _finding(wrong: UnusableError, answer: Answer, by_name: Mapping[tuple[str, s
 
 def cut(path: str, gone: int, total: int) -> Finding:
     """The finding of a sheet that lacks lines."""
-    message = f"{gone:,} of {total:,} lines are missing; what is there is taken"
+    some = f"{gone:,} of {total:,} lines are missing; what is there is taken"
+    message = some if total else "no line is there: all are missing, or nothing was asked"
     return Finding("review.cut", "reviews", path, None, "warning", None, None, message, SOURCE)

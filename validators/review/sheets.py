@@ -32,7 +32,8 @@ _SHOWN = (
     "context",
     "judgements",
 )
-_FORMULA = ("=", "+", "-", "@", "\t")
+# What a spreadsheet begins a formula with, in some languages at full width.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def write_sheet(path: Path, tasks: Iterable[dict[str, str]], kind: Kind, role: Role) -> None:
@@ -126,9 +127,14 @@ def _answer(row: dict[str, str], where: str) -> Answer:
 
 
 def _safe(value: str) -> str:
-    return f"'{value}" if value.startswith(_FORMULA) else value
+    return f"'{value}" if _may_be_formula(value) else value
 
 
 def _plain(value: str) -> str:
     value = value.strip()
-    return value[1:] if value.startswith(tuple(f"'{sign}" for sign in _FORMULA)) else value
+    return value[1:] if value.startswith("'") and _may_be_formula(value) else value
+
+
+def _may_be_formula(value: str) -> bool:
+    """Whether a spreadsheet would evaluate a text, or would but for apostrophes: one more is taken off again."""
+    return value.lstrip("'").startswith(_FORMULA)
