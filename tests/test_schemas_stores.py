@@ -17,7 +17,7 @@ from audits.command import main
 from schemas.arrow import arrow_schema
 from schemas.engines import stores
 from schemas.engines.choice import scratch
-from schemas.engines.shards import shards_of
+from schemas.engines.shards import readable, shards_of
 from schemas.errors import MachineError, RequestError
 from schemas.records import record_schema
 
@@ -123,3 +123,32 @@ def test_errors_of_a_local_disk_stay_what_they_are(tmp_path):
         raise PermissionError(13, "Permission denied", str(tmp_path))
     with pytest.raises(MachineError, match="store cannot be used in s3://lab"), stores.errors_reported("s3://lab"):
         raise OSError("AWS Error ACCESS_DENIED during HeadObject operation\nmore")
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "line"),
+    [
+        ("AWS Error NETWORK_CONNECTION during GetObject operation", MachineError, "store cannot be used"),
+        ("google::cloud::Status(UNAVAILABLE: retry policy exhausted)", MachineError, "store cannot be used"),
+        ("Corrupt snappy compressed data.", RequestError, "unreadable Parquet"),
+        ("Couldn't deserialize thrift: don't know what type: ", RequestError, "unreadable Parquet"),
+    ],
+)
+def test_a_store_that_fails_while_a_file_is_read_is_not_taken_for_a_broken_file(said, error, line):
+    path = "s3://lab/memories/0.parquet"
+    with pytest.raises(error, match=f"{line} in {path}"), readable(path):
+        raise OSError(said)
+
+
+@needs_moto
+def test_a_broken_footer_in_a_bucket_is_named_as_one_on_disk_is(lab, tmp_path):
+    put_rows(f"{lab}/memories", many_memories(3), 3)
+    system, inside = stores.opened(f"{lab}/memories/00000.parquet")
+    with system.open_input_stream(inside) as stream:
+        whole = bytes(stream.read())
+    broken = whole[:-60] + b"\xff" * 52 + whole[-8:]
+    (tmp_path / "00000.parquet").write_bytes(broken)
+    stores.write(f"{lab}/memories/00000.parquet", broken)
+    for folder in (f"{lab}/memories", tmp_path):
+        with pytest.raises(RequestError, match=r"unreadable Parquet in .*/00000.parquet: Couldn't deserialize"):
+            shards_of(folder)

@@ -1,4 +1,4 @@
-"""A workspace of any size: the memories and ledgers of heart@1.0.0 under the ids of so many characters.
+"""A workspace of any size: the memories and ledgers of heart@2.0.0 under the ids of so many characters.
 
 The offline writer's own texts, a thousand a character; nothing is compared across characters, so it does not matter
 that every eleventh has the same ones.
@@ -20,7 +20,7 @@ from schemas.rows import encode, write_whole
 from schemas.workspace import Workspace
 
 BENCHMARK = Path(__file__).parent / "many-memories"
-SOURCE = "heart@1.0.0"
+SOURCE = "heart@2.0.0"
 
 _PREFIXES = (b"MEM_", b"CHAR_", b"LED_")
 

@@ -92,7 +92,7 @@ def where(shards: Sequence[Shard], column: str, values: Collection[Any]) -> list
 
 @contextlib.contextmanager
 def readable(path: str) -> Iterator[None]:
-    """What Arrow says of a file that cannot be read, as one line with its name."""
+    """What Arrow says of a file that cannot be read, as one line with its name; MachineError for its store."""
     import pyarrow as pa
 
     try:
@@ -100,6 +100,8 @@ def readable(path: str) -> Iterator[None]:
     except FileNotFoundError:
         raise RequestError("missing file", path, fix="Check the path") from None
     except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError):
+            stores.raise_if_store_failed(path, error)
         reason = (str(error).splitlines() or [""])[0]
         raise RequestError("unreadable Parquet", path, expected=reason, fix="Write or fetch it again") from None
 
@@ -109,7 +111,8 @@ def _parquet(path: str) -> pyarrow.parquet.ParquetFile:
 
     system, inside = stores.opened(path)
     with stores.errors_reported(path):
-        return pq.ParquetFile(system.open_input_file(inside))
+        file = system.open_input_file(inside)
+    return pq.ParquetFile(file)
 
 
 def _groups(path: str, first: int) -> Iterator[Shard]:

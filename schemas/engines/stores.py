@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _URL = re.compile(r"^(s3|gs|gcs):/+(?=[^/])")
 _PATIENCE, _ATTEMPTS = 10, 3  # seconds for a store to answer, and how often it is asked
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:/")
+_OF_A_STORE = re.compile(r"AWS Error|google::cloud::")
+"""How Arrow's file systems mark what the store itself said; a file that is cut is an OSError too, without it."""
 
 
 def location(path: Path | str) -> str:
@@ -127,8 +129,18 @@ def errors_reported(path: Path | str) -> Iterator[None]:
     except OSError as error:
         if not is_url(path):
             raise
-        fix = "Check credentials, region and endpoint, and run the same command again"
-        raise MachineError("store cannot be used", location(path), expected=_first_line(error), fix=fix) from None
+        raise _unusable(path, error) from None
+
+
+def raise_if_store_failed(path: Path | str, error: OSError) -> None:
+    """Raises MachineError where the store is what failed while a file of it was read, not the file."""
+    if is_url(path) and _OF_A_STORE.search(str(error)):
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path | str, error: OSError) -> MachineError:
+    fix = "Check credentials, region and endpoint, and run the same command again"
+    return MachineError("store cannot be used", location(path), expected=_first_line(error), fix=fix)
 
 
 def _hidden(name: str) -> bool:
