@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from builders.offline.banks import VOICE_BEATS, pieces, voice
 from builders.offline.cast import PRONOUNS, mark
-from builders.offline.grammar import parse, render
+from builders.offline.grammar import parse, render, slots
 from builders.offline.scenes import Frame
 
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
@@ -63,6 +63,8 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
         return frame.scene.beats[beat]
     if _SHARED.get(beat) in frame.scene.beats:
         return ()
+    if beat == "night":
+        return [line for line in voice(frame.archetype).beats[beat][frame.language] if _knows_whoever(line, frame)]
     if beat in VOICE_BEATS:
         return voice(frame.archetype).beats[beat][frame.language]
     if beat == "think" and frame.pattern is not None:
@@ -90,6 +92,12 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     if beat == "ailment":
         return pieces("home", "ailment", frame.members["ailment"].role) if "ailment" in frame.members else ()
     return ()
+
+
+def _knows_whoever(line: str, frame: Frame) -> bool:
+    """Whether those whom a line of a later day names are people of the ledger: one does not ring up a stranger."""
+    named = {slot.partition(".")[0] for slot in slots(parse(line))}
+    return all(frame.members[slot].fact for slot in named & {"other", "second"})
 
 
 def _ambience(setting: str, frame: Frame) -> Sequence[str]:

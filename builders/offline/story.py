@@ -27,7 +27,7 @@ from builders.offline.uses import Uses
 _TURNING = (
     ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
-    ("notice?", "arrive", "body", "think?", "tempted?", "press", "act", "outcome"),
+    ("arrive", "notice?", "body", "think?", "tempted?", "press", "act", "outcome"),
     ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
@@ -48,8 +48,6 @@ _MORE = (
     ("ambience", 0, 100, 1),
     ("before", 1, -100, 1),
     ("evening", 3, -100, 1),
-    ("notice", 2, -100, 1),
-    ("ambience", 2, -100, 1),
     ("earlier", 1, 45, 1),
     ("later", 3, -89, 1),
     ("before", 1, -99, 2),
@@ -67,6 +65,11 @@ _MORNING, _NEXT_MORNING = "In the morning", 2.5
 _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one, or to the voice.
 _ANYWHERE, _LAST = 0.2, 10.0
+# Lines that know nothing of a scene, whatever wording they have, are told in this share of a life's memories at most.
+_DISPENSABLE = frozenset(
+    {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
+)
+_STALE = 0.008
 _SHARES = {"think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
@@ -167,7 +170,7 @@ class Outline:
             self._left[beat] = ranked[start:] + ranked[:start]
         any_line = another_time = None
         for line in self._left[beat]:
-            if line in self._used or (crowded and _names(line, crowded)):
+            if line in self._used or (crowded and _names(line, crowded)) or self._is_stale(beat, line):
                 continue
             any_line = any_line or line
             if _time(line) in times:
@@ -180,6 +183,10 @@ class Outline:
         if chosen is not None:
             self._used.add(chosen)
         return chosen
+
+    def _is_stale(self, beat: str, line: str) -> bool:
+        """Whether a line that belongs to no scene, and that a memory can do without, was told often enough."""
+        return beat in _DISPENSABLE and beat not in self._frame.scene.beats and self._uses.share(line) > _STALE
 
     def _is_worn(self, line: str) -> bool:
         return any(self._uses.full(said, self._place) for said in fixed(line))
