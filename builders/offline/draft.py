@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
-from builders.offline.grammar import render, straight, tidy
+from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.lines import OFTEN, Sentence, joined
 from builders.offline.scenes import Frame
 from builders.offline.story import EPISODES, Outline, Piece
@@ -29,6 +29,7 @@ _DOUBLED = tuple(
     f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
 )
 _CUT = "\x1f"
+_DOING = parse("I was {doing}. ")
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
@@ -81,7 +82,7 @@ class Draft:
         self._fill = scope(frame, rng)
         self._outline = Outline(frame, uses, rng, place, skip)
         pieces = self._outline.pieces()
-        self._parts = [part for piece in pieces if piece.rank is None for part in self._parts_of(piece)]
+        self._parts = _said_once([part for piece in pieces if piece.rank is None for part in self._parts_of(piece)])
         self._spare = sorted(
             (piece for piece in pieces if piece.rank is not None), key=lambda piece: -(piece.rank or 0)
         )
@@ -261,6 +262,18 @@ class Draft:
         told = [part for each in instead if each.rank is None for part in self._parts_of(each)]
         self._spare = [*(each for each in instead if each.rank is not None), *self._spare]
         self._parts = sorted((*kept, *told), key=lambda part: part.order)
+
+
+def _said_once(parts: list[_Part]) -> list[_Part]:
+    """Without a sentence that says only what the narrator is doing where another has said so before."""
+    told = False
+    kept = []
+    for part in parts:
+        bare = part.sentence.template == _DOING
+        if not (bare and told):
+            kept.append(part)
+        told = told or "doing" in part.sentence.handles
+    return kept
 
 
 def _size(part: _Part) -> int:

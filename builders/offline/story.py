@@ -25,13 +25,13 @@ from builders.offline.uses import Uses
 # Paragraphs of beats; a beat with "?" is told where there is room.
 # What a scene tells of itself comes first: shared lines know nothing of it.
 _TURNING = (
-    ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
+    ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
     ("arrive", "notice?", "body", "think?", "tempted?", "press", "act", "outcome"),
     ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
-    ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
+    ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
     ("arrive", "body", "small?", "press", "outcome"),
     ("close", "at_home_later", "later", "after"),
@@ -42,10 +42,12 @@ EPISODES = ("earlier", "later")
 _INSTEAD = {"later": "at_home_later"}
 # What a memory is filled with when all of these are told, in which paragraph, where, and how often at most.
 _MORE = (
-    ("detail", 1, 100, 3),
-    ("detail", 0, 100, 3),
-    ("detail", 1, 101, 6),
-    ("ambience", 0, 100, 1),
+    ("detail", 1, 100, 2),
+    ("detail", 0, 100, 2),
+    ("detail", 1, 101, 2),
+    ("ambience", 0, 90, 1),
+    ("weather", 0, 91, 1),
+    ("detail", 1, 102, 6),
     ("before", 1, -100, 1),
     ("evening", 3, -100, 1),
     ("earlier", 1, 45, 1),
