@@ -163,7 +163,8 @@ class Outline:
     def _next(self, beat: str, times: set[str], crowded: Collection[str] = ()) -> str | None:
         """The least told line of a beat that is not used yet and names none of the ``crowded`` handles.
 
-        Rather one of another later time than ``times``, and rather one that has no sentence told too often.
+        One of another later time than ``times``, if the beat has any or can be left out; rather one that has no
+        sentence told too often.
         """
         if beat not in self._left:
             lines = lines_of(self._frame, beat)
@@ -181,7 +182,7 @@ class Outline:
             if not self._is_worn(line):
                 another_time = line
                 break
-        chosen = another_time or any_line
+        chosen = another_time or (None if beat in _DISPENSABLE else any_line)
         if chosen is not None:
             self._used.add(chosen)
         return chosen
