@@ -184,9 +184,9 @@ def _composed(name: str, text: str, age: int | None) -> Any:
 def _composed_rubin(text: str) -> Any:
     passage = Passage(text)
     known = {code: c for code, c in criteria().items() if code.startswith("rubin.")}
-    told = {code.split(".")[1]: signs(c, passage) >= (c.at_least or 1) for code, c in known.items()}
-    told["dialogue"] = has_dialogue(passage)
-    return {name: {"present": told[name], "words": ""} for name in term_ids("rubin_dimensions")}
+    present = {code.split(".")[1]: signs(c, passage) >= (c.at_least or 1) for code, c in known.items()}
+    present["dialogue"] = has_dialogue(passage)
+    return {name: {"present": present[name], "words": ""} for name in term_ids("rubin_dimensions")}
 
 
 def findings(judged: Sequence[Judged], known: Sequence[Finding]) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ Related = Mapping[str, Sequence[Row]]
 Own = Mapping[str, "Criterion"]
 Judge = Callable[[Related, Sequence[Row], int], list[Finding]]
 
-_CHUNK = 1_000
+_CHUNK = 500
 
 
 def audit_table(

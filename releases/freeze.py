@@ -142,8 +142,8 @@ def _history(plan: Plan) -> list[dict[str, Any]]:
     while name is not None:
         manifest = open_release(str(name), plan.frozen).manifest
         parent = manifest["parent"] or {"change": None, "reasons": []}
-        told = {part: manifest[part] for part in ("version", "released", "content_digest")}
-        made.append({**told, "change": parent["change"], "reasons": parent["reasons"]})
+        named = {part: manifest[part] for part in ("version", "released", "content_digest")}
+        made.append({**named, "change": parent["change"], "reasons": parent["reasons"]})
         name = newest_below(plan.frozen, name)
     return made
 

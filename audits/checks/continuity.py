@@ -178,7 +178,7 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
                     break
 
 
-def told_belongings(text: str) -> Iterator[tuple[str, str, Span]]:
+def named_belongings(text: str) -> Iterator[tuple[str, str, Span]]:
     """Kin, animals, storeys, a lift, a car, a garden and the sea that only somebody who has them tells of.
 
     For each its name in ``continuity.toml``, the word or name that is told, and its place.
@@ -197,21 +197,21 @@ def _invented(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) ->
     origin = subject.find("provenance.origin")[1]
     severity: Severity = "error" if origin == "built" else "warning"
     reported: set[str] = set()
-    for name, told, span in told_belongings(quoted.text):
-        if told in reported or quoted.around(span[0]) is not None or _has(ledger, age, name, told):
+    for name, belonging, span in named_belongings(quoted.text):
+        if belonging in reported or quoted.around(span[0]) is not None or _has(ledger, age, name, belonging):
             continue
-        reported.add(told)
-        message = f"the ledger has no {told} at {age}"
+        reported.add(belonging)
+        message = f"the ledger has no {belonging} at {age}"
         yield at_words(subject, "continuity.invented", severity, "content_full", span, message, _RULE)
 
 
-def _has(ledger: Ledger, age: int, name: str, told: str) -> bool:
+def _has(ledger: Ledger, age: int, name: str, belonging: str) -> bool:
     """Whether the ledger has what is told of, at the age; kin who are over may still be spoken of."""
     facts = ledger.facts.values()
     if name == "kin":
-        return _is_known(told, facts, age)
+        return _is_known(belonging, facts, age)
     rule = _BELONGINGS[name]
-    words = [told] if rule["own_word"] else [*rule["words"], told]
+    words = [belonging] if rule["own_word"] else [*rule["words"], belonging]
     return any(
         fact["from_age"] <= age <= fact["to_age"]
         and fact["kind"] in rule["kinds"]

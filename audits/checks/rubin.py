@@ -73,10 +73,10 @@ def _is_said(text: str, start: int, end: int) -> bool:
     ended = bool(words and _SPOKEN.search(quotation))
     if _WORDING["mention"].search(text, low, start):
         return False
-    told = bool(words and _WORDING["said_before"].search(text, low, start))
-    if not told and not ended and (_WORDING["shown"].search(text, low, start) or _is_title(words)):
+    spoken = bool(words and _WORDING["said_before"].search(text, low, start))
+    if not spoken and not ended and (_WORDING["shown"].search(text, low, start) or _is_title(words)):
         return False
-    return told or ended or len(words) >= 3 or bool(words and _UNSPACED.search(quotation) and end - start > 4)
+    return spoken or ended or len(words) >= 3 or bool(words and _UNSPACED.search(quotation) and end - start > 4)
 
 
 def _is_title(words: Sequence[str]) -> bool:

@@ -39,24 +39,24 @@ def _every(text: str) -> Iterator[tuple[Span, Years]]:
     lowered = text.lower()
     for form in (form for form in _WORDS.data["in_any_case"] if _WORDS.data["signs"].get(form, "") in lowered):
         for match in _WORDS[form].finditer(text):
-            told = {name: value for name, value in match.groupdict().items() if value is not None}
-            yield _where(match, told), _years(told)
+            parts = {name: value for name, value in match.groupdict().items() if value is not None}
+            yield _where(match, parts), _years(parts)
 
 
-def _where(match: re.Match[str], told: Mapping[str, str]) -> Span:
-    if "decade" in told:
+def _where(match: re.Match[str], parts: Mapping[str, str]) -> Span:
+    if "decade" in parts:
         return match.span()
-    first = "low" if "low" in told else "bare"
-    return match.start(first), match.end("high" if "high" in told else first)
+    first = "low" if "low" in parts else "bare"
+    return match.start(first), match.end("high" if "high" in parts else first)
 
 
-def _years(told: Mapping[str, str]) -> Years:
-    if "decade" in told:
-        low = _number(told["decade"]) + _WITHIN[_part(told.get("part"))][0]
-        last, part = ("last_decade", "last_part") if "last_decade" in told else ("decade", "part")
-        return low, _number(told[last]) + _WITHIN[_part(told.get(part))][1]
-    low = _number(told.get("low") or told["bare"])
-    return low, _number(told["high"]) if "high" in told else OLDEST if "open" in told else low
+def _years(parts: Mapping[str, str]) -> Years:
+    if "decade" in parts:
+        low = _number(parts["decade"]) + _WITHIN[_part(parts.get("part"))][0]
+        last, part = ("last_decade", "last_part") if "last_decade" in parts else ("decade", "part")
+        return low, _number(parts[last]) + _WITHIN[_part(parts.get(part))][1]
+    low = _number(parts.get("low") or parts["bare"])
+    return low, _number(parts["high"]) if "high" in parts else OLDEST if "open" in parts else low
 
 
 def _part(name: str | None) -> str | None:

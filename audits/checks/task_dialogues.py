@@ -128,7 +128,7 @@ def _inventions(subject: Subject, person: task_preferences.Person, stated: str) 
         cues += [(0, found.start()) for each in rule["before"] for found in _all(each, sentence)]
         for value, (first, last) in person.foreign_values(sentence):
             if value not in stated and any(low <= first and last <= high for low, high in cues):
-                message = f"attributed to the user, who has {person.told(value)}"
+                message = f"attributed to the user, who has {person.described(value)}"
                 yield _words(subject, "preference_invented", (start + first, start + last), message)
 
 
@@ -138,7 +138,9 @@ def _end(sentence: str, start: int) -> int:
     return found.start() if found else len(sentence)
 
 
-def _claims(subject: Subject, person: task_preferences.Person, code: str, field: str, told: str) -> Iterator[Finding]:
+def _claims(
+    subject: Subject, person: task_preferences.Person, code: str, field: str, described: str
+) -> Iterator[Finding]:
     claims, unless = _expressions(code, field), _expressions(code, "unless")
     for start, sentence in task_preferences.sentences(subject.text("text")):
         claim = claims.search(sentence)
@@ -146,7 +148,7 @@ def _claims(subject: Subject, person: task_preferences.Person, code: str, field:
             continue
         for value, (first, last) in person.foreign_values(sentence):
             if first >= claim.end() and value not in person.intent:
-                message = f"{told} {person.told(value)}"
+                message = f"{described} {person.described(value)}"
                 yield _words(subject, code, (start + first, start + last), message)
 
 

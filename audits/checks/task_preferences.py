@@ -72,7 +72,7 @@ class Person:
             if not any(_within(value, one) or _within(one, value) for one in mine):
                 yield value, span
 
-    def told(self, value: str) -> str:
+    def described(self, value: str) -> str:
         """What the user has instead of a value, in words."""
         parts = [
             f"{', '.join(self.own.get(place, ())) or 'nothing'} as {place[0]}: {place[1]}"

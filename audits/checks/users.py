@@ -172,12 +172,12 @@ def _masks(subject: Subject, values: Values) -> Iterator[Finding]:
     if not active:
         yield at_row(subject, "mask.empty", "error", "no domain is on: no task can be given", "interests", source=_MASK)
     with_values = {place.split(": ")[0] for place, held in values.items() if ": " in place and held}
-    told = {entry.get("domain") for entry in entries(subject.row, "interactions")}
+    described = {entry.get("domain") for entry in entries(subject.row, "interactions")}
     for domain in active:
         if domain not in with_values:
             message = f"{domain} is on, and has no preference"
             yield at_row(subject, "mask.unfilled", "error", message, "affinities", domain, _MASK)
-        if domain not in told:
+        if domain not in described:
             message = f"{domain} is on, and has no summary of interactions"
             yield at_row(subject, "mask.unfilled", "error", message, "interactions", domain, _MASK)
 

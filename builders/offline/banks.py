@@ -36,7 +36,7 @@ HOURS = {"any": ANY_HOUR, "day": ANY_HOUR[:3], "late": ("evening", "night"), "al
 ANY_SEASON = ("spring", "summer", "autumn", "winter")
 # What a voice says whatever a memory turns on.
 VOICE_BEATS = frozenset({"notice", "small", "night", "body_low", "body_mid", "body_high"})
-BEATS = ("open", "setup", "detail", "arrive", "press", "face", "away", "close", "after")
+BEATS = ("open", "setup", "detail", "earlier", "arrive", "press", "face", "away", "close", "later", "after")
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,31 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from builders.offline.banks import VOICE_BEATS, bank, pieces, voice
+from builders.offline.banks import VOICE_BEATS, pieces, voice
 from builders.offline.cast import PRONOUNS, mark
 from builders.offline.grammar import parse, render
 from builders.offline.scenes import Frame
 
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
 _BRIGHT = ("sun", "heat")
+# What may be told of any day, where the scene does not say itself what came before it and after it.
+_SHARED = {"before": "earlier", "evening": "later"}
 
 
 def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
-    """What fills the slots of a frame's lines."""
+    """What fills the slots of a frame's lines; no small word (a snack, a topic) comes twice until all have come."""
+    left: dict[str, list[str]] = {}
 
     def choose(count: int) -> int:
         return int(rng.random() * count)
+
+    def small_word(name: str) -> str:
+        if not left.get(name):
+            words = pieces("words", name)
+            if not words:
+                raise KeyError(f"{name} in scene {frame.scene.id}")
+            left[name] = rng.sample(words, len(words))
+        return left[name].pop()
 
     def fill(name: str) -> str:
         head, _, form = name.partition(".")
@@ -32,10 +43,7 @@ def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
         if said is None and frame.moment.words(name) is not None:
             return time(name)
         if said is None:
-            words = pieces("words", name)
-            if not words:
-                raise KeyError(f"{name} in scene {frame.scene.id}")
-            said = words[choose(len(words))]
+            said = small_word(name)
         return render(parse(said), fill, choose)
 
     def time(name: str) -> str:
@@ -49,12 +57,12 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     """All lines a beat of a frame can be told with; none where it does not belong."""
     if beat in frame.scene.skip:
         return ()
-    if beat == "linger" and _at_home(frame.scene.setting):
-        return ()  # these lines tell of leaving a place
     if beat == "outcome":
         return frame.scene.beats[frame.stance]
     if beat in frame.scene.beats:
         return frame.scene.beats[beat]
+    if _SHARED.get(beat) in frame.scene.beats:
+        return ()
     if beat in VOICE_BEATS:
         return voice(frame.archetype).beats[beat][frame.language]
     if beat == "think" and frame.pattern is not None:
@@ -70,26 +78,17 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
             return ()
         side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
         return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
-    if beat in {"chat", "talk"}:
-        return _small_talk(frame, beat)
-    if beat in {"before", "linger", "tempted"}:
+    if beat in {"before", "tempted"}:
         return pieces("days", beat, frame.language)
     if beat in {"earlier", "later"}:
         return _episodes(frame, beat)
     if beat == "evening":
         late = frame.moment.part in {"evening", "night"}
-        return _home(frame, "evening") or pieces("days", "morning" if late else "evening", frame.language)
-    if beat == "household":
-        return _home(frame, "before")
+        return pieces("days", "morning" if late else "evening", frame.language)
+    if beat in {"at_home", "at_home_later"}:
+        return _home(frame, "before" if beat == "at_home" else "evening")
     if beat == "ailment":
         return pieces("home", "ailment", frame.members["ailment"].role) if "ailment" in frame.members else ()
-    if beat == "portrait":
-        return pieces("portraits", frame.language) if frame.members["other"].detail else ()
-    if beat == "aside":
-        return pieces("portraits", "second", frame.language) if frame.members["second"].detail else ()
-    if beat == "where":
-        known = "ground" in frame.members
-        return pieces("portraits", "where", "child" if frame.language == "child" else "older") if known else ()
     return ()
 
 
@@ -100,25 +99,10 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
     return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
 
 
-def _small_talk(frame: Frame, beat: str) -> Sequence[str]:
-    """What is said with {second} before the trouble and after it, where the scene has {second} there to say it.
-
-    Nobody stays to chat after a matter that was not faced.
-    """
-    if beat == "talk" and frame.stance != "face":
-        return ()
-    told = frame.scene.beats["setup" if beat == "chat" else "face"]
-    return pieces("days", beat, frame.language) if all("{second" in line.lower() for line in told) else ()
-
-
 def _episodes(frame: Frame, beat: str) -> Sequence[str]:
     """Small stories of the same day: from before the scene, or from the evening after a scene by day."""
     late = frame.moment.part in {"evening", "night"}
     return () if beat == "later" and late else pieces("episodes", beat, frame.language)
-
-
-def _at_home(setting: str) -> bool:
-    return bool(bank("settings")[setting].get("ground") == "home")
 
 
 def _home(frame: Frame, when: str) -> Sequence[str]:

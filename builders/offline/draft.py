@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import render, straight, tidy
-from builders.offline.lines import OFTEN, Sentence, joined, opened
+from builders.offline.lines import OFTEN, Sentence, joined
 from builders.offline.scenes import Frame
 from builders.offline.story import EPISODES, Outline, Piece
 from builders.offline.uses import Uses
@@ -29,8 +29,6 @@ _DOUBLED = tuple(
     f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
 )
 _CUT = "\x1f"
-# What a narrator may begin a statement with.
-_OPENERS = ("And", "Well,", "Look,", "Oh,")
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
@@ -201,7 +199,7 @@ class Draft:
     def _enough(self, room: float) -> list[_Part]:
         """Parts of pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
         added: list[_Part] = []
-        while room > 0 and (piece := self._further(room)):
+        while room > 0 and (piece := self._further()):
             parts = self._parts_of(piece)
             if parts:
                 added += parts
@@ -210,13 +208,13 @@ class Draft:
                 room -= piece.size
         return added
 
-    def _further(self, room: float) -> Piece | None:
+    def _further(self) -> Piece | None:
         """What else can be told; what would name a handle of the scene once too often comes last."""
         crowded = [name for name, most in OFTEN.items() if self._named[name] + 1 > most]
-        self._spare = self._spare or self._outline.more(crowded, room)
+        self._spare = self._spare or self._outline.more(crowded)
         if not self._spare:
             self._spare, self._often = self._often, []
-        self._spare = self._spare or self._outline.more((), room)
+        self._spare = self._spare or self._outline.more(())
         return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:
@@ -224,7 +222,7 @@ class Draft:
         return self._parts[bisect_right([part.start for part in self._parts], start) - 1]
 
     def _replace_overused(self, part: _Part, anew: bool) -> None:
-        """Tell a worn part in other words, join it to its neighbour, open it with "And", or tell another line.
+        """Tell a worn part in other words, join it to its neighbour, or tell another line.
 
         What may be left out is left out; what may not stays as it is when none of these helps, because a line with
         a hole in it is worse than a sentence told once too often.
@@ -236,16 +234,9 @@ class Draft:
             self._remove(part.piece)
         elif self._join(part):
             return
-        elif (begun := self._opened(part)) is not None:
-            part.text = begun
         elif anew and part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
             self._renewed.add(part.piece.beat)
             self._replace(part.piece, instead)
-
-    def _opened(self, part: _Part) -> str | None:
-        """The sentence with a word before it that narrators begin with; None where none leaves it fresh."""
-        others = (opened(part.text, word) for word in _OPENERS)
-        return next((text for text in others if text is not None and not self._is_worn(text)), None)
 
     def _join(self, part: _Part) -> bool:
         """Join a sentence to the next of its line, or to the one before, by "and"; whether that can be done."""

@@ -34,7 +34,6 @@ OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
 _SUBJECT = re.compile(
     r"I'?\b|(?:It|There|He|She|They|We|Nobody|No one|Everybody|Everyone|The|My|Our|That|This)\b|\ue000[A-Z]"
 )
-_INTERJECTION = re.compile("\u201c(?:Well|Oh|Look|Now|Yes|No|All|Good|Ah|Thank|Sorry|Mr|Ms)\\b")
 _SPEECH = re.compile("[\u201c\u201d?!:]")
 _LONGEST_JOINED = 170
 _BOUNDARY = re.compile(r"[.!?\u2026]\u201d?\s+")
@@ -126,17 +125,6 @@ def small(text: str) -> str:
     """The text with its first letter in lower case; a person's mark says by its letter whether a capital is meant."""
     start = 1 if text.startswith(OPEN) else 0
     return text[:start] + text[start].lower() + text[start + 1 :]
-
-
-def opened(text: str, word: str) -> str | None:
-    """A statement or a speech with a word before it ("And it was true.", "Well, sit down"); None where it cannot be."""
-    spoken = text.startswith("\u201c") and text[1:2].isupper()
-    if spoken and word.endswith(",") and not _INTERJECTION.match(text):
-        return f"\u201c{word} {text[1:] if text[1] == 'I' else small(text[1:])}"
-    subject = _SUBJECT.match(text)
-    if spoken or subject is None or word.endswith(",") or _SPEECH.search(text) or (word == "Then" and " had " in text):
-        return None
-    return f"{word} {text if text.startswith('I') and text[1] in (' ', chr(39)) else small(text)}"
 
 
 def _choice(found: re.Match[str]) -> str:

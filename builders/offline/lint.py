@@ -149,7 +149,8 @@ def _handles(language: str) -> Sequence[Mapping[str, str]]:
 
 
 def _scene(scene: Scene) -> Iterator[str]:
-    needed = [beat for beat in BEATS if beat not in ("away", "detail")] + ["away"] * bool({"A", "B"} & set(scene.tiers))
+    optional = {"detail", "earlier", "later"} | ({"away"} if not {"A", "B"} & set(scene.tiers) else set())
+    needed = [beat for beat in BEATS if beat not in optional]
     for beat in needed:
         if beat not in scene.beats:
             yield f"{scene.id}: beat {beat} is missing"

@@ -18,7 +18,7 @@ from builders.offline.lines import sentences
 LEAST = {"child": 900, "teen": 1050, "adult": 1150}
 
 # Beats of which every memory of the scene tells one line.
-_TOLD = ("open", "setup", "arrive", "press", "face", "close", "after")
+_TOLD = ("open", "setup", "earlier", "arrive", "press", "face", "close", "later", "after")
 
 
 @dataclass(frozen=True)

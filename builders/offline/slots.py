@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from audits.checks.continuity import told_belongings
+from audits.checks.continuity import named_belongings
 from builders.offline.banks import Scene, bank
 from builders.offline.grammar import Choice, Slot, Template, parse_line
 
@@ -105,7 +105,7 @@ def scene_problems(scene: Scene) -> Iterator[tuple[str, str]]:
 
 def undeclared(text: str, needs: Collection[str] = ()) -> Iterator[str]:
     """What a text tells of as the narrator's own and not everybody has, and none of ``needs`` asks the ledger for."""
-    for name, told, (start, end) in told_belongings(text):
+    for name, told, (start, end) in named_belongings(text):
         if name not in needs and told not in needs:
             yield f"{text[start:end]!r} is not in every ledger: declare it in needs, or name it by a slot of the cast"
 

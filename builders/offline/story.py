@@ -22,51 +22,52 @@ from builders.offline.lines import Sentence, fixed, sentences
 from builders.offline.scenes import Frame
 from builders.offline.uses import Uses
 
-# Paragraphs of beats; a beat with "?" is told where there is room, one with "+" only where the rest is too short.
+# Paragraphs of beats; a beat with "?" is told where there is room.
+# What a scene tells of itself comes first: shared lines know nothing of it.
 _TURNING = (
-    ("open", "setup", "ambience?", "where?", "portrait?", "detail?", "weather?", "ambience+"),
-    ("before?", "household", "ailment?", "chat?", "detail?", "aside?", "detail+"),
+    ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
+    ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
     ("notice?", "arrive", "body", "think?", "tempted?", "press", "act", "outcome"),
-    ("close", "linger?", "talk?", "evening", "after", "night"),
+    ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
-    ("open", "setup", "ambience?", "where?", "portrait?", "detail?", "weather?", "ambience?"),
-    ("before", "household", "ailment?", "chat?", "detail?", "aside?", "detail+"),
-    ("arrive", "body", "small?", "detail?", "press", "outcome"),
-    ("talk?", "linger?", "close", "evening", "after"),
+    ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
+    ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
+    ("arrive", "body", "small?", "press", "outcome"),
+    ("close", "at_home_later", "later", "after"),
 )
-# Beats that are small stories of their own.
+# Beats that are small stories of their own, told whole or not at all.
 EPISODES = ("earlier", "later")
-# What a memory is filled with when all of these are told, in which paragraph, where, how often at most, and how many
-# characters it has to lack for it: an episode is a small story of its own, and a few of those read better than many
-# single remarks.
+# The evening is told once: with those at home, or as the scene tells it.
+_INSTEAD = {"later": "at_home_later"}
+# What a memory is filled with when all of these are told, in which paragraph, where, and how often at most.
 _MORE = (
-    ("later", 3, -90, 1, 420),
-    ("earlier", 1, 40, 1, 420),
-    ("detail", 1, 100, 4, 0),
-    ("ambience", 0, 100, 1, 0),
-    ("chat", 1, 50, 1, 0),
-    ("before", 1, -100, 1, 0),
-    ("notice", 2, -100, 1, 0),
-    ("talk", 3, -100, 1, 0),
-    ("linger", 3, -100, 1, 0),
-    ("detail", 2, -50, 8, 0),
-    ("earlier", 1, 45, 1, 150),
-    ("later", 3, -89, 1, 250),
-    ("ambience", 2, -100, 1, 0),
-    ("before", 1, -99, 1, 0),
+    ("detail", 1, 100, 3),
+    ("detail", 0, 100, 3),
+    ("detail", 1, 101, 6),
+    ("ambience", 0, 100, 1),
+    ("before", 1, -100, 1),
+    ("evening", 3, -100, 1),
+    ("notice", 2, -100, 1),
+    ("ambience", 2, -100, 1),
+    ("earlier", 1, 45, 1),
+    ("later", 3, -89, 1),
+    ("before", 1, -99, 2),
+    ("evening", 3, -99, 1),
+    ("earlier", 1, 46, 1),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
-_AFTERMATH = ("{Later}", "{Soon}", "{Days}")
+_LATER = "{Later}"
+_AFTERMATH = (_LATER, "{Soon}", "{Days}")
 # Beats of the evening of that day, which come before what is told with a time of its own.
-_AT_NIGHT = {"evening": 0.5, "later": 1.0}
+_AT_NIGHT = {"evening": 0.5, "at_home_later": 0.5, "later": 1.0}
 # After a scene late at night the rest of the day is the next morning: after {Later}, before {Soon}.
 _MORNING, _NEXT_MORNING = "In the morning", 2.5
 # What makes a stretch be left out sooner: each time its line was told, chance.
 _WORN, _CHANCE = 0.02, 0.1
-# So much sooner goes what could be told of any scene than what belongs to this one.
-_ANYWHERE = 0.2
-_LAST = 10.0
+# So much sooner goes what could be told of any scene than what belongs to this one, or to the voice.
+_ANYWHERE, _LAST = 0.2, 10.0
+_SHARES = {"think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +122,15 @@ class Outline:
         made: list[Piece] = []
         for number, paragraph in enumerate(_TURNING if self._frame.pattern else _PLAIN):
             times: set[str] = set()
+            told: set[str] = set()
             for place, beat in enumerate(paragraph):
-                line = self._next(beat.rstrip("?+"), times)
+                name = beat.rstrip("?")
+                if _INSTEAD.get(name) in told or (name in EPISODES and name not in self._frame.scene.beats):
+                    continue
+                line = self._next(name, times)
                 if line is not None:
-                    times |= {time} if (time := _time(line)) else set()
+                    told.add(name)
+                    times |= {time} if (time := _LATER if name == "later" else _time(line)) else set()
                     made += self._split(beat, line, number, place)
         return made
 
@@ -135,13 +141,13 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
-    def more(self, crowded: Collection[str], room: float) -> list[Piece]:
-        """One more piece for a memory that lacks ``room`` characters; none when all is told.
+    def more(self, crowded: Collection[str]) -> list[Piece]:
+        """One more piece for a memory that is too short; none when all is told.
 
         ``crowded`` are handles of the scene that it must not name.
         """
-        for number, (beat, paragraph, place, most, least) in enumerate(_MORE):
-            wanted = self._more[number] < most and room >= least
+        for number, (beat, paragraph, place, most) in enumerate(_MORE):
+            wanted = self._more[number] < most and (beat not in EPISODES or beat not in self._frame.scene.beats)
             line = self._next(beat, set(), crowded) if wanted else None
             if line is not None:
                 self._added += 1
@@ -184,17 +190,16 @@ class Outline:
         name = beat.rstrip("?+")
         kept = tuple((number, sentence) for number, sentence in whole if not sentence.optional)
         order = (paragraph, _when(name, line), place)
-        rank = None if name == beat else self._rank(line) + (_LAST if beat.endswith("+") else 0.0)
+        rank = None if name == beat else self._rank(name, line) + (_LAST if beat.endswith("+") else 0.0)
         yield Piece(name, line, order, kept, rank)
         if rank is None:
             for number, sentence in whole:
                 if sentence.optional:
                     alone = ((number, sentence),)
-                    yield Piece(name, line, order, alone, self._rank(line))
+                    yield Piece(name, line, order, alone, self._rank(name, line))
 
-    def _rank(self, line: str) -> float:
-        share = 0.0 if line in self._frame.scene.beats.get("detail", ()) else _ANYWHERE
-        return share + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
+    def _rank(self, beat: str, line: str) -> float:
+        return _SHARES.get(beat, _ANYWHERE) + _WORN * self._uses.of(line) + _CHANCE * self._rng.random()
 
 
 def _names(line: str, handles: Collection[str]) -> bool:

@@ -131,12 +131,12 @@ def _table(bench: Bench, decisions: Decisions, replies: Sequence[Reply], setting
 
 def _asked(bench: Bench, question: Question, setting: str, excerpts: Excerpts, room: int) -> Chain[Reply]:
     prompt = prompt_of("open", setting)
-    told = render(prompt, bench, question, excerpts, {})
+    rendered = render(prompt, bench, question, excerpts, {})
     reply: Reply = yield Request(
         id=f"evaluate/open/{bench.release.name}/{setting}/{question.id}",
         role="subject",
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
         compose=lambda: dict.fromkeys(FIELDS, "A few sentences, as long as they usually are in such an answer. " * 2),

@@ -75,12 +75,12 @@ def choice_request(
     """The request that asks a question, its options rotated by ``order`` places; ``sample`` numbers the draws."""
     prompt = prompt_of("choice", how.setting)
     labels, texts = shown(question, order)
-    told = render(prompt, bench, question, excerpts, {"options": options_text(labels, texts)})
+    rendered = render(prompt, bench, question, excerpts, {"options": options_text(labels, texts)})
     return Request(
         id=f"evaluate/{bench.release.name}/{how.setting}/{question.id}/{order}" + (f"/{sample}" if sample else ""),
         role="subject",
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
         compose=lambda: {"choice": labels[0]},  # for estimates: what needs no model answers elsewhere (``baselines``)

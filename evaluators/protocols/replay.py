@@ -156,9 +156,9 @@ def chains(
     if model in replay_candidates.SUBJECTS:
         pool = replay_candidates.Pool(known)
         return [functools.partial(_drawn, pool, model, turn, options.seed) for turn in turns]
-    told = SystemMessages(known, options.mode)
+    instructions = SystemMessages(known, options.mode)
     name = f"evaluate/replay/{release.name}/{options.mode}"
-    return [functools.partial(_asked, f"{name}/{turn.sample_id}", told, turn, room) for turn in turns]
+    return [functools.partial(_asked, f"{name}/{turn.sample_id}", instructions, turn, room) for turn in turns]
 
 
 def tables(
@@ -240,12 +240,12 @@ def _drawn(pool: replay_candidates.Pool, subject: str, turn: Turn, seed: int) ->
     return Filled(Reply("answered", text), text, levels)
 
 
-def _asked(name: str, told: SystemMessages, turn: Turn, room: int) -> Chain[Filled]:
+def _asked(name: str, instructions: SystemMessages, turn: Turn, room: int) -> Chain[Filled]:
     """A reply, asked for again where it came empty."""
     shown = prefix(turn.conversation, turn.turn)
     if not shown or shown[-1][0] != "user":
         return Filled(Reply("failed", reason="no user message before the reply"), "")
-    system, text = told.of(turn.conversation, turn.turn), ""
+    system, text = instructions.of(turn.conversation, turn.turn), ""
     for attempt in range(1, _ATTEMPTS + 1):
         reply = yield Request(
             id=name,
@@ -253,8 +253,8 @@ def _asked(name: str, told: SystemMessages, turn: Turn, room: int) -> Chain[Fill
             fixed=system,
             prompt="",
             messages=shown,
-            prompt_id=told.prompt_id,
-            prompt_digest=told.digest,
+            prompt_id=instructions.prompt_id,
+            prompt_digest=instructions.digest,
             compose=functools.partial(reply_of, turn.conversation, turn.turn),
             max_tokens=room,
             temperature=_TEMPERATURE,

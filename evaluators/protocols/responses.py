@@ -134,12 +134,12 @@ def tables(items: Sequence[Asked], answers: Sequence[Answer], settings: BackendS
 
 def _requested(name: str, one: Asked, room: int) -> Chain[Answer]:
     file = prompt()
-    told = file.render(instruction=one.target["instruction"], question=one.probe["question"])
+    rendered = file.render(instruction=one.target["instruction"], question=one.probe["question"])
     reply = yield Request(
         id=f"{name}/{one.id}",
         role="subject",
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
         prompt_id=f"{file.id}@{file.version}",
         prompt_digest=file.digest,
         compose=lambda: _compose(one),
@@ -196,9 +196,9 @@ def _sentences(one: Asked, row: Mapping[str, Any], text: str, answer: Answer) ->
     if levels is not None and len(levels) != len(found):
         raise AssertionError(f"{len(found)} sentences of {len(levels)} planted in {one.id}")
     for place, sentence in enumerate(found):
-        told: dict[str, Any] = {"item": f"{one.id}/{place + 1:03d}", "sentence": sentence}
+        rendered: dict[str, Any] = {"item": f"{one.id}/{place + 1:03d}", "sentence": sentence}
         if levels is not None:
             level = levels[place]
-            told["planted"] = None if level is None else float(level)
-            told["planted_state"] = "not_applicable" if level is None else "scored"
-        yield {**row, **nothing, **told}
+            rendered["planted"] = None if level is None else float(level)
+            rendered["planted_state"] = "not_applicable" if level is None else "scored"
+        yield {**row, **nothing, **rendered}

@@ -127,12 +127,12 @@ def _asked(
     one, question = about
     prompt = prompt_of(track, setting)
     filled = {"statement": one.statement.said(one.wording), "options": options(one.order)}
-    told = render(prompt, bench, question, excerpts, filled)
+    rendered = render(prompt, bench, question, excerpts, filled)
     reply: Reply = yield Request(
         id=f"evaluate/{track}/{bench.release.name}/{setting}/{one.id}",
         role="subject",
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
         prompt_id=f"{prompt.id}@{prompt.version}",
         prompt_digest=prompt.digest,
         compose=lambda: _answer(track, "faithful", one, 0)[0].answer,

@@ -65,13 +65,13 @@ def dots(rows: Sequence[tuple[str, Sequence[Mark]]], most: float, lines: Sequenc
         f'<span class="value">{percent(marks[0].value) if len(marks) == 1 else ""}</span></div>'
         for label, marks in rows
     )
-    told = (
+    caption = (
         f'<p class="refs">{"; ".join(f"{escape(one.name)} {percent(one.value)}" for one in lines)}</p>' if lines else ""
     )
     return (
         f'<div class="dots" style="--gridstep:{100 * _step(most) / most:.4f}%">{body}'
         f'<div class="row scale" aria-hidden="true"><span></span><span class="track">{scale}</span>'
-        f"<span>%</span></div></div>{told}"
+        f"<span>%</span></div></div>{caption}"
     )
 
 

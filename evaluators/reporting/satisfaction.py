@@ -134,8 +134,8 @@ def _detail(name: str, method: str, one: Result) -> str:
         for key, own in one["metrics"].items()
     ]
     head = ["Metric", "Value", "95 %", "95 % as published", "Why undefined"]
-    told = f"All metrics of {escape(name)}, {escape(method)}"
-    return f"<details><summary>{told}</summary>{table(head, rows)}</details>"
+    summary = f"All metrics of {escape(name)}, {escape(method)}"
+    return f"<details><summary>{summary}</summary>{table(head, rows)}</details>"
 
 
 def calibrations(figures: Result) -> Section:

@@ -45,8 +45,8 @@ def square(series: Sequence[Series], across: str, up: str, about: str) -> str:
 def _drawn(series: Series) -> str:
     marks = "".join(
         f'<path class="point {series.css}" d="M{_x(x):.3f} {_y(y):.3f}h.001" data-x="{x:.4f}" data-y="{y:.4f}">'
-        f"<title>{escape(told)}: {x:.2f}, {y:.2f}</title></path>"
-        for x, y, told in series.points
+        f"<title>{escape(title)}: {x:.2f}, {y:.2f}</title></path>"
+        for x, y, title in series.points
     )
     if not series.joined:
         return marks

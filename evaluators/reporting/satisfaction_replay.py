@@ -23,8 +23,8 @@ def replay(figures: Result) -> Section:
     """Candidates under one calibration, and how they compare pair by pair."""
     body = ""
     for one in figures["replay"]:
-        told = f"{escape(one['selection'])} turns, judged by {escape(one['judge'])}, {escape(one['metric'])}"
-        body += f"<h3>{told}; {escape(one['calibration'])}</h3>"
+        heading = f"{escape(one['selection'])} turns, judged by {escape(one['judge'])}, {escape(one['metric'])}"
+        body += f"<h3>{heading}; {escape(one['calibration'])}</h3>"
         body += table(_HEAD, [_candidate(row) for row in one["candidates"]])
         others = table(_OTHERS, [_other_means(row) for row in one["candidates"] if row["figures"] is not None])
         body += f"<details><summary>Other means</summary>{others}</details>"

@@ -100,18 +100,18 @@ def _unexamined(report: ScoredReport, judges: Sequence[str]) -> list[str]:
             if own == judge
         )
     ]
-    told = []
+    notes = []
     if missing:
-        told.append(
+        notes.append(
             f"Not examined on texts of planted quality: {escape(', '.join(missing))}; judge an offline subject with "
             "the same judge and put both results on one page."
         )
     if weak:
-        told.append(
+        notes.append(
             f"On texts of planted quality {escape(', '.join(weak))} hardly agrees with the truth on some figure (kappa "
             f"below {_WEAK:g}): what that judge says there is mostly noise."
         )
-    return told
+    return notes
 
 
 def _units(report: ScoredReport) -> str:

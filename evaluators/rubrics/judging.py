@@ -30,12 +30,12 @@ Reader = Callable[[Rubric, Reply, Fields], dict[str, Verdict]]
 
 def judge_request(rubric: Rubric, name: str, fields: Fields, compose: Callable[[], Any], sample: int = 0) -> Request:
     """The request that has an item judged; ``name`` begins its id. Raises RequestError for an item without a field."""
-    told = judge_prompt(_PROMPT, rubric, fields, _scores(rubric), _form(rubric), applies=_applies(rubric))
+    rendered = judge_prompt(_PROMPT, rubric, fields, _scores(rubric), _form(rubric), applies=_applies(rubric))
     return Request(
         id=f"{name}/{rubric.id}",
         role="judge",
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
         prompt_id=rubric.name,
         prompt_digest=rubric.digest,
         compose=compose,
@@ -115,10 +115,10 @@ def scores_in_words(parts: Sequence[Part]) -> str:
     """What each score asks, with its levels; levels that all scores share stand once."""
     first = parts[0].levels
     shared = len(parts) > 1 and all(part.levels == first for part in parts)
-    told = [_words(part, {} if shared else part.levels) for part in parts]
+    rendered = [_words(part, {} if shared else part.levels) for part in parts]
     if shared and first:
-        told.append("Levels:\n" + _levels(first))
-    return "\n\n".join(told)
+        rendered.append("Levels:\n" + _levels(first))
+    return "\n\n".join(rendered)
 
 
 def _words(part: Part, levels: Mapping[str, str]) -> str:

@@ -43,7 +43,7 @@ def agree(first: Floats, second: Floats, applicable: Floats | None = None) -> Ag
     both = ~np.isnan(first) & ~np.isnan(second)
     one, two = first[both], second[both]
     apart = two - one
-    told = np.zeros(0) if applicable is None else (applicable[0] == applicable[1])[~np.isnan(applicable).any(axis=0)]
+    applies = np.zeros(0) if applicable is None else (applicable[0] == applicable[1])[~np.isnan(applicable).any(axis=0)]
     return Agreement(
         items=int(both.sum()),
         exact=_mean(apart == 0),
@@ -51,8 +51,8 @@ def agree(first: Floats, second: Floats, applicable: Floats | None = None) -> Ag
         kappa=quadratic_kappa(one, two),
         spearman=spearman(one.tolist(), two.tolist()),
         bias=_mean(apart),
-        not_applicable=_mean(told),
-        judged=len(told),
+        not_applicable=_mean(applies),
+        judged=len(applies),
     )
 
 

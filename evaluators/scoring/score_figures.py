@@ -237,14 +237,16 @@ def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> Mapping[str, Any]:
 def _examined(rows: pl.DataFrame) -> Mapping[str, Any]:
     """A judge against what was planted."""
     known = rows.drop_nulls("planted_state").sort("item")
-    told = np.array([_applies(known["planted_state"]), _applies(known["state"])])
-    return asdict(agree(_floats(known["planted"]), _floats(known["value"]), told))
+    applies = np.array([_applies(known["planted_state"]), _applies(known["state"])])
+    return asdict(agree(_floats(known["planted"]), _floats(known["value"]), applies))
 
 
 def _applies(states: pl.Series) -> Any:
     """1 scored, 0 not applicable, NaN neither."""
-    told = states.replace_strict({"scored": 1.0, "not_applicable": 0.0}, default=float("nan"), return_dtype=pl.Float64)
-    return told.to_numpy()
+    applies = states.replace_strict(
+        {"scored": 1.0, "not_applicable": 0.0}, default=float("nan"), return_dtype=pl.Float64
+    )
+    return applies.to_numpy()
 
 
 def _floats(values: pl.Series) -> Any:

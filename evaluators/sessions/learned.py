@@ -83,7 +83,7 @@ def _listing(case: Case, name: str, summary: Mapping[str, str], turns: Sequence[
 
 def _marking(case: Case, name: str, memories: Sequence[Mapping[str, str]], turns: Sequence[Turn]) -> Request:
     file = prompt("mark")
-    told: Rendered = file.render(
+    rendered: Rendered = file.render(
         profile=portrait(case.profile),
         said="\n".join(f"- {turn.text}" for turn in turns if turn.speaker == "user"),
         memories="\n".join(f"{number}. {one['memory']}" for number, one in enumerate(memories, 1)),
@@ -92,8 +92,8 @@ def _marking(case: Case, name: str, memories: Sequence[Mapping[str, str]], turns
     return Request(
         id=f"{name}/marks",
         role=USER,
-        fixed=told.fixed,
-        prompt=told.prompt,
+        fixed=rendered.fixed,
+        prompt=rendered.prompt,
         prompt_id=f"{file.id}@{file.version}",
         prompt_digest=file.digest,
         compose=functools.partial(_marks, case, memories),

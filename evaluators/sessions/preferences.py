@@ -57,6 +57,6 @@ def noted(summary: Summary) -> Noted:
     )
 
 
-def told(summary: Summary) -> str:
+def in_words(summary: Summary) -> str:
     """A summary as lines; "nothing yet" for an empty one."""
     return "\n".join(f"- {name}: {text}" for name, text in summary.items() if text) or "nothing yet"

@@ -68,16 +68,16 @@ def user_speaker(case: Case, session: int) -> Speaker:
     file = prompt("user")
     profile, mood = portrait(case.profile), label("session_moods", prior["mood"]).lower()
 
-    def told(session: int, turn: int) -> Rendered:
+    def rendered(session: int, turn: int) -> Rendered:
         return file.render(profile=profile, agenda=prior["agenda"], mood=mood, turn=turn, session=session)
 
     return Speaker(
         name="user",
         role=USER,
         compose=functools.partial(_user, case),
-        fixed=told(session, 1).fixed,
+        fixed=rendered(session, 1).fixed,
         opening=prompt("opening").render().prompt,
-        reminder=lambda session, turn: told(session, turn).prompt,
+        reminder=lambda session, turn: rendered(session, turn).prompt,
         read=_read,
         prompt_id=f"{file.id}@{file.version}",
         prompt_digest=file.digest,
@@ -88,13 +88,13 @@ def user_speaker(case: Case, session: int) -> Speaker:
 def assistant_speaker(case: Case, summary: Mapping[str, str]) -> Speaker:
     """The assistant, with the summary it has kept so far."""
     file = prompt("assistant")
-    told = file.render().fixed
+    rendered = file.render().fixed
     kept = "\n".join(f"- {name}: {text}" for name, text in summary.items() if text)
     return Speaker(
         name="assistant",
         role=SUBJECT,
         compose=functools.partial(_assistant, case, summary),
-        fixed=(*told, f"What you noted about this person:\n{kept}") if kept else told,
+        fixed=(*rendered, f"What you noted about this person:\n{kept}") if kept else rendered,
         read=_read,
         remembers=case.memory != "none",
         prompt_id=f"{file.id}@{file.version}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluators.protocols.dialogue import SUBJECT
-from evaluators.sessions.preferences import observed, schema, told
+from evaluators.sessions.preferences import in_words, observed, schema
 from evaluators.sessions.speakers import Case, assistant_speaker, prompt, said_so_far
 from models.dialogue import Between, Speaker, Turn
 from models.remedies import ask
@@ -29,7 +29,7 @@ def renewal(case: Case, name: str) -> Between:
         reply = yield from ask(request)
         # A summary that does not come leaves the one before: the conversation goes on as it would in use.
         summary = reply.answer if reply.status == "answered" else before
-        note = Turn("summary", SUBJECT, told(summary), said.session, said.number, request.id, summary, reply)
+        note = Turn("summary", SUBJECT, in_words(summary), said.session, said.number, request.id, summary, reply)
         return (cast[0], assistant_speaker(case, summary)), note
 
     return renew
@@ -38,7 +38,7 @@ def renewal(case: Case, name: str) -> Between:
 def _request(case: Case, name: str, before: Mapping[str, str], turns: Sequence[Turn]) -> Request:
     file = prompt("summary")
     user, assistant = turns[-2].text, turns[-1].text
-    rendered = file.render(summary=told(before), user=user, assistant=assistant)
+    rendered = file.render(summary=in_words(before), user=user, assistant=assistant)
     return Request(
         id=name,
         role=SUBJECT,

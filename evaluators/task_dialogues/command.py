@@ -146,30 +146,33 @@ def _findings(path: Path, messages: int) -> pl.DataFrame:
 def _names(headers: Sequence[Result]) -> list[str]:
     """What tells runs apart: the model, and context, user agent and seed where they differ."""
     abouts = [header["run"] for header in headers]
-    telling = [name for name in ("context", "user", "ending", "seed") if len({str(one[name]) for one in abouts}) > 1]
-    made = [", ".join([str(one["model"]), *(f"{name} {one[name]}" for name in telling)]) for one in abouts]
+    varying = [name for name in ("context", "user", "ending", "seed") if len({str(one[name]) for one in abouts}) > 1]
+    made = [", ".join([str(one["model"]), *(f"{name} {one[name]}" for name in varying)]) for one in abouts]
     return [name if made.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(made, 1)]
 
 
 def _say_figures(figures: Mapping[str, Any], quiet: bool) -> None:
     for one in figures["runs"]:
-        turns = ", ".join(f"{kind} {_told(made['turns'])}" for kind, made in one["kinds"].items())
+        turns = ", ".join(f"{kind} {_described(made['turns'])}" for kind, made in one["kinds"].items())
         say(f"{one['run']}: {one['dialogues']:,} dialogues of {one['users']} users; turns {turns}", quiet=quiet)
         if one["silent"]:
             say(f"  {one['silent']:,} ended before the first message", quiet=quiet)
         for code, kinds in one["findings"].items():
-            say(f"  {code:<40}{_told(kinds['all']['found'])}", quiet=quiet)
+            say(f"  {code:<40}{_described(kinds['all']['found'])}", quiet=quiet)
     for one in figures["scores"]:
-        kinds = ", ".join(f"{kind} {_told(figure)}" for kind, figure in one["kinds"].items())
+        kinds = ", ".join(f"{kind} {_described(figure)}" for kind, figure in one["kinds"].items())
         say(f"  {one['run']}: {one['metric']} by {one['judge']}: {kinds}", quiet=quiet)
     for one in figures["corrected"]:
-        say(f"  {one['run']}: {one['metric']} by {one['judge']}, corrected for its errors: {_told(one)}", quiet=quiet)
+        say(
+            f"  {one['run']}: {one['metric']} by {one['judge']}, corrected for its errors: {_described(one)}",
+            quiet=quiet,
+        )
     for one in figures["contexts"]:
-        told = _told(one["kinds"]["all"])
-        say(f"  {one['metric']} by {one['judge']}: {one['second']} over {one['first']} {told}", quiet=quiet)
+        described = _described(one["kinds"]["all"])
+        say(f"  {one['metric']} by {one['judge']}: {one['second']} over {one['first']} {described}", quiet=quiet)
 
 
-def _told(figure: Mapping[str, Any]) -> str:
+def _described(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return "not defined"
     spread = "" if figure["low"] is None else f" [{figure['low']:.3f}, {figure['high']:.3f}]"

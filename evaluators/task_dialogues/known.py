@@ -60,7 +60,7 @@ def interactions(scene: Scene) -> str:
 
 def situation(scene: Scene) -> str:
     """Where, when and on what the user has the task."""
-    return "\n".join(f"- {told}: {scene.situation[name]}" for name, told in _SITUATION.items())
+    return "\n".join(f"- {label}: {scene.situation[name]}" for name, label in _SITUATION.items())
 
 
 def fields(scene: Scene) -> Mapping[str, str]:

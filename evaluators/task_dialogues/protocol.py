@@ -91,9 +91,9 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
     )
     chosen = limited(list(scenes(release, parsed.users, parsed.seed)), parsed, release)
     talks = [_talk(scene, casting, parsed.max_turns) for scene in chosen]
-    told = context_name(context, vanilla)
+    given = context_name(context, vanilla)
     about = {
-        "context": told,
+        "context": given,
         "ending": parsed.ending,
         "max_turns": parsed.max_turns or MAX_TURNS,
         "users": parsed.users,
@@ -104,7 +104,7 @@ def plan(release: Release, parsed: argparse.Namespace, offline: str | None) -> P
         "max_tokens": casting.room,
     }
     named = (
-        "" if told == "none" else told.replace(",", "-"),
+        "" if given == "none" else given.replace(",", "-"),
         "" if parsed.ending == "word" else parsed.ending,
         f"turns{parsed.max_turns}" if parsed.max_turns else "",
         f"users{parsed.users}" if parsed.users else "",

@@ -70,10 +70,10 @@ def _command(parsed: argparse.Namespace) -> int:
     found = figures([path.read_text("utf-8", errors="replace") for path in paths], parsed.dimension)
     if parsed.json:
         print_json({"dimension": parsed.dimension, **found})
-    told = {name: "none" if found[name] is None else f"{found[name]:.4f}" for name in ("released", "strict")}
+    formatted = {name: "none" if found[name] is None else f"{found[name]:.4f}" for name in ("released", "strict")}
     say(f"{parsed.dimension}: {found['replies']:,} replies", quiet=parsed.quiet or parsed.json)
-    for name in told:
-        say(f"  {name:<9}{told[name]}, {found[f'{name}_unread']:,} not read", quiet=parsed.quiet or parsed.json)
+    for name in formatted:
+        say(f"  {name:<9}{formatted[name]}, {found[f'{name}_unread']:,} not read", quiet=parsed.quiet or parsed.json)
     say(f"  {found['differ']:,} are read differently", quiet=parsed.quiet or parsed.json)
     return FINDINGS if found["strict_unread"] else DONE
 

@@ -89,13 +89,13 @@ def user_agent(scene: Scene, casting: Casting) -> Speaker:
     """The simulated user."""
     file = prompt("user")
     texts = {name: text for name, text in known.fields(scene).items() if name != "goal"}
-    told = file.render(ending=_END[casting.ending], **texts)
+    rendered = file.render(ending=_END[casting.ending], **texts)
     return Speaker(
         name="user",
         role=USER,
         compose=functools.partial(_user, scene, casting),
-        fixed=told.fixed,
-        opening=told.prompt,
+        fixed=rendered.fixed,
+        opening=rendered.prompt,
         read=_read_word if casting.ending == "word" else _read_signal,
         schema=None if casting.ending == "word" else _ANSWER,
         prompt_id=f"{file.id}@{file.version}",
@@ -110,12 +110,12 @@ def assistant(scene: Scene, casting: Casting) -> Speaker:
     file = prompt("assistant")
     texts = known.fields(scene)
     shown = "\n\n".join(f"# {_HEADINGS[name]}\n\n{texts[name]}" for name in CONTEXTS if name in casting.context)
-    told = file.render(instruction="" if casting.vanilla else _INSTRUCTION, known=shown)
+    rendered = file.render(instruction="" if casting.vanilla else _INSTRUCTION, known=shown)
     return Speaker(
         name="assistant",
         role=SUBJECT,
         compose=functools.partial(_assistant, scene, casting),
-        fixed=(*told.fixed, *([told.prompt] if shown else [])),
+        fixed=(*rendered.fixed, *([rendered.prompt] if shown else [])),
         prompt_id=f"{file.id}@{file.version}",
         prompt_digest=file.digest,
         max_tokens=casting.room,

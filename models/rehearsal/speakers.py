@@ -46,8 +46,8 @@ def talk(body: Mapping[str, Any]) -> str:
     output = (body.get("output_config") or {}).get("format")
     if not output:
         # Who is somebody else says something else: a word of the system part stands in every message.
-        told = hashlib.sha256(text_of(body.get("system", "")).encode()).digest()
-        return f"{react(body)} Mind {_WORDS[int.from_bytes(told[:4]) % len(_WORDS)]}, and {told.hex()[:6]}."
+        hashed = hashlib.sha256(text_of(body.get("system", "")).encode()).digest()
+        return f"{react(body)} Mind {_WORDS[int.from_bytes(hashed[:4]) % len(_WORDS)]}, and {hashed.hex()[:6]}."
     answer = orjson.loads(invent(body))
     quoted = text_of(body["messages"][-1]["content"]).rpartition("\n\n# ")[2].partition("\n\n")[2].split()[:_QUOTED]
     for name in answer if isinstance(answer, dict) else ():

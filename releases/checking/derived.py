@@ -216,14 +216,14 @@ def _croissant_facts(folder: Path, manifest: Manifest) -> Iterator[Problem]:
         return
     tables = {**manifest["tables"], **manifest.get("configs", {})}
     files = {file["path"]: manifest["files"][file["path"]] for table in tables.values() for file in table["files"]}
-    told = [f"{t}: {', '.join(f'{s} {n}' for s, n in counts.items())}" for t, counts in manifest["review"].items()]
+    states = [f"{t}: {', '.join(f'{s} {n}' for s, n in counts.items())}" for t, counts in manifest["review"].items()]
     columns = {name: [f"{name}/{column}" for column in _columns(folder, table)] for name, table in tables.items()}
     stated = [
         ("files", listed, {name: (f"{file['bytes']} B", file["sha256"]) for name, file in files.items()}),
         ("columns", fields, columns),
         ("version", version, manifest["version"]),
         ("citation", manifest["content_digest"] in cited, True),
-        ("review", reviews, told or ["No table records reviews."]),
+        ("review", reviews, states or ["No table records reviews."]),
     ]
     for what, found, declared in stated:
         if found != declared:

@@ -106,8 +106,8 @@ def _rows_of(source: Release, table: str, questions: Sequence[Row], side: set[tu
     made: dict[str, Any] = {}
     for name in source.tables:
         roles = source.manifest["tables"][name].get("roles") or {}
-        telling = roles.get("role") in ("questions", "keys") or roles.get("gold") or roles.get("record") == "reviews"
-        columns = _shared(source, name, table) if telling else []
+        revealing = roles.get("role") in ("questions", "keys") or roles.get("gold") or roles.get("record") == "reviews"
+        columns = _shared(source, name, table) if revealing else []
         if columns:
             belong = {tuple(row[column] for column in columns) for row in mine}
             made[name] = lambda row, columns=columns, belong=belong: tuple(row[c] for c in columns) in belong
@@ -140,9 +140,9 @@ def run(args: argparse.Namespace) -> int:
         if (folder := name_of(source, suffix).folder(root)).exists():
             raise RequestError(f"{name_of(source, suffix)} exists", folder, fix="Split a new version, or move it away")
     sides = split(source, args.held_out, args.seed, args.frozen, args.private)
-    told = [{"release": str(each.name), "folder": str(each.folder), "digest": each.digest} for each in sides]
+    described = [{"release": str(each.name), "folder": str(each.folder), "digest": each.digest} for each in sides]
     if args.json:
-        print_json({"open": told[0], "held_out": told[1]})
+        print_json({"open": described[0], "held_out": described[1]})
         return DONE
     for each in sides:
         say(f"{each.name}: {each.tables[questions_table(each)]:,} questions in {each.folder}", quiet=args.quiet)

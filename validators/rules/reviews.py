@@ -82,10 +82,10 @@ def _untraced(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         digest=pl.col("review").struct.field("digest"), status=pl.col("review").struct.field("status")
     )
     claimed = decided.filter(pl.col("status").is_in(["unanimous", "arbitrated"]))
-    settled = pl.concat(
+    concluded = pl.concat(
         [frames["reviews"].select(*_PAIR, "digest", final_decision=column).drop_nulls() for column in ("text", "edit")]
     ).unique()
-    untraced = claimed.join(settled, on=[*_PAIR, "digest", "final_decision"], how="anti")
+    untraced = claimed.join(concluded, on=[*_PAIR, "digest", "final_decision"], how="anti")
     parts = [pl.col("inner_consciousness").struct.field(part) for part in TRACE]
     thinking = claimed.with_columns(trace=pl.concat_str(_lines(pl.concat_str(parts, separator="\n"))))
     thoughts = pl.concat(

@@ -41,8 +41,8 @@ def measured(report: Report) -> Section:
         ]
         for name, result in zip(report.names, report.results, strict=True)
     ]
-    told = table(["Run", "Setting", "Given", "Model that answered", "Prompt"], rows, numbers=9)
-    return Section("measured", "What was measured", f'<dl class="facts">{definitions}</dl>{told}')
+    shown = table(["Run", "Setting", "Given", "Model that answered", "Prompt"], rows, numbers=9)
+    return Section("measured", "What was measured", f'<dl class="facts">{definitions}</dl>{shown}')
 
 
 def characters(report: Report) -> Section:
@@ -56,9 +56,9 @@ def characters(report: Report) -> Section:
     labels, body = people(report), ""
     for who, memories in sorted(report.bench.memories.items()):
         counts = Counter(memory.age for memory in memories)
-        told = escape(report.bench.occupations.get(who, ""))
+        shown = escape(report.bench.occupations.get(who, ""))
         body += (
-            f'<article class="life"><h3>{escape(labels.get(who, who))}</h3><p>{told}; {len(memories):,} memories, ages'
+            f'<article class="life"><h3>{escape(labels.get(who, who))}</h3><p>{shown}; {len(memories):,} memories, ages'
             f" {memories[0].age} to {memories[-1].age}</p>{strip(counts, bounds, bounds[0][1], bounds[-1][2])}"
             f"{_facts(facts.get(who, []))}</article>"
         )

@@ -38,9 +38,9 @@ def curves(names: Sequence[str], results: Sequence[Result]) -> Section:
         if own:
             body += f"<h3>{escape(_title(rubric))}</h3>{_chart(own)}{_by_session(own)}{_slopes(own)}{_kinds(own)}"
     gone = sorted({person for _, one in _entries(names, results) for person in one["left_out"]})
-    told = escape(", ".join(gone)) if gone else "here nobody"
+    listed = escape(", ".join(gone)) if gone else "here nobody"
     lead = "How scores change as sessions go by. Bands are 95 % intervals, whole people resampled."
-    note = f'<p class="note">{_RULE}{told}.</p>' if body else ""
+    note = f'<p class="note">{_RULE}{listed}.</p>' if body else ""
     return Section("sessions", "Over the sessions", body + note, lead)
 
 
@@ -207,8 +207,8 @@ def _kinds(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             )
         gap = one["kinds_differ"]
         if gap is not None:
-            told = f"{escape(gap['second'])} less {escape(gap['first'])}"
-            rows.append([f"{escape(name)} <small>{told}</small>", f"{gap['value']:+.3f}", _bounds(gap), ""])
+            listed = f"{escape(gap['second'])} less {escape(gap['first'])}"
+            rows.append([f"{escape(name)} <small>{listed}</small>", f"{gap['value']:+.3f}", _bounds(gap), ""])
     return table(["People", "Mean", "95 %", "IR"], rows) if rows else ""
 
 

@@ -32,9 +32,9 @@ def learned(paths: Sequence[Path], names: Sequence[str], results: Sequence[Mappi
         for kind, one in memory_figures(found, seed).items():
             accuracy = "–" if one["accuracy"] is None else f"{one['accuracy']:.3f}"
             bounds = "no interval" if one["low"] is None else f"{one['low']:.3f} to {one['high']:.3f}"
-            told = f"{escape(name)} <small>{kind}</small>"
+            label = f"{escape(name)} <small>{kind}</small>"
             counts = (one["listed"], one["correct"], one["unmarked"], one["without"])
-            rows.append([told, accuracy, bounds, *(f"{count:,}" for count in counts)])
+            rows.append([label, accuracy, bounds, *(f"{count:,}" for count in counts)])
     heads = ["Memories", "Accuracy", "95 %", "Listed", "Correct", "Not marked", "Dialogues without a list"]
     lead = "What each assistant says it learned, and the share of it that the user marks correct. People resampled."
     return Section("learned", "What was learned", table(heads, rows) if rows else "", lead)

@@ -119,8 +119,8 @@ def _score(row: Row, text: str, shared: SharedWords) -> list[Any]:
     value = row["value"] if row["state"] == "scored" else row["state"].replace("_", " ")
     why = row["evidence"] or row["reason"]
     start = text.find(why) if why else -1
-    told = [start, start + len(why)] if why and start >= 0 else [shared.place(why)] if why else []
-    return [shared.place(row["metric"].replace("_", " ")), shared.place(row["judge"]), value, *told]
+    quoted = [start, start + len(why)] if why and start >= 0 else [shared.place(why)] if why else []
+    return [shared.place(row["metric"].replace("_", " ")), shared.place(row["judge"]), value, *quoted]
 
 
 def _scores(path: Path) -> dict[str, list[Row]]:

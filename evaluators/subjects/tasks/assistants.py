@@ -32,6 +32,6 @@ def assistant_message(script: Script, number: int, heard: str, rng: Random) -> s
     line = rng.choice(lines[move.act])
     if move.slot is None:
         return line
-    told = [value for value in move.slot.values if value.casefold() in heard.casefold()]
-    value = max(told, key=len) if move.act == "use" and told else move.value
+    mentioned = [value for value in move.slot.values if value.casefold() in heard.casefold()]
+    value = max(mentioned, key=len) if move.act == "use" and mentioned else move.value
     return line.format(type=move.slot.preference.lower(), value=value)
