@@ -1,6 +1,7 @@
 """A table cut into shards is found to have the faults, figures and duplicates of the table in one piece."""
 
 import json
+import random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,8 @@ from audits import audit, diversity, evenness, not_checked
 from audits.codes import select
 from audits.command import main
 from audits.duplicates import command as duplicates
+from audits.duplicates import near_duplicates
+from audits.shards import across, vectors
 from audits.shards.audit import Request, audit_shards
 from schemas.benchmarks import benchmark
 from schemas.engines.local import Local
@@ -90,11 +93,43 @@ def test_commands_print_the_same_with_an_engine_and_without(tmp_path, capsys):
     for command, more in (
         (main, ["--only", "format,person"]),
         (duplicates.main, ["--threshold", "0.5"]),
+        (duplicates.main, ["--threshold", "0.5", "--across"]),
         (evenness.main, []),
         (diversity.main, of_words),
     ):
         assert printed(capsys, command, *asked, *more, *whole) == printed(capsys, command, *asked, *more, *cut)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows", "rows.jsonl"]  # no partition stays
+
+
+def reworded(rows, share, seed):
+    """Copies of rows under other ids, each with this share of its words taken from other rows."""
+    rng = random.Random(seed)
+    spare = [word for row in rows for word in row["content_full"].split()]
+    copies = []
+    for number, row in enumerate(rows):
+        words = [rng.choice(spare) if rng.random() < share else word for word in row["content_full"].split()]
+        copies.append({**row, "id": f"MEM_99_{number:04d}", "content_full": " ".join(words)})
+    return copies
+
+
+def test_pairs_of_many_blocks_are_those_of_the_whole_table_and_candidates_are_among_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "BLOCK", 16)
+    table, rows = benchmark("heart").table("memories"), memories(160)
+    rows = [row for row in rows if row["age"] is not None]
+    rows += [copy for share in (0.02, 0.1, 0.2) for copy in reworded(rows[:20], share, seed=7)]
+    scope = near_duplicates.scope_of(table)
+    whole = near_duplicates.findings(rows, scope, across=True)
+    shards = in_shards(tmp_path / "rows", rows, 50)
+    exact = across.find_across(table, scope, shards, Local(1), str(tmp_path / "exact"), 0.85)
+    assert (exact.findings, exact.compared, exact.recall) == (whole, len(rows), None)
+    some = across.find_across(table, scope, shards, Local(1), str(tmp_path / "some"), 0.85, approximate=True)
+    assert {each.row_id for each in some.findings} <= {each.row_id for each in whole}
+    assert 0.9 * some.recall.pairs <= some.recall.found <= some.recall.pairs
+
+
+def test_approximate_without_an_engine_is_refused(capsys):
+    assert duplicates.main(["--benchmark", "heart", "--across", "--approximate"]) == 2
+    assert "--approximate without --across and --engine" in capsys.readouterr().err
 
 
 def test_the_preferences_of_users_in_shards_are_those_of_all_users(tmp_path, capsys):

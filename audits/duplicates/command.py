@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from audits.duplicates.near_duplicates import THRESHOLD, Scope, findings
 from audits.own_rows import add_rows, rows_of, table_shards
@@ -19,6 +20,9 @@ from schemas.errors import RequestError, unknown
 from schemas.findings import Finding, counts
 from schemas.sources import add_source
 from schemas.tables import Row, Table
+
+if TYPE_CHECKING:
+    from audits.shards.across import Recall
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,46 +48,62 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     command.add_processes(made)
     add_engine(made)
+    made.add_argument(
+        "--approximate",
+        action="store_true",
+        help="with --across and --engine: compare only rows that a MinHash brings together, and say what share of the "
+        "pairs of some sampled rows that found",
+    )
     return command.run(_run, made, argv)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     table = _table(arguments, benchmark(arguments.benchmark))
-    scope, rows, compared, found = _on_engine(arguments, table) if arguments.engine else _in_memory(arguments, table)
+    if arguments.approximate and not (arguments.across and arguments.engine):
+        raise RequestError("--approximate without --across and --engine", fix="Name both, or leave it out")
+    scope, rows, compared, found, recall = (_on_engine if arguments.engine else _in_memory)(arguments, table)
     if rows and not compared:
         raise RequestError(
             "no text to compare", arguments.rows or table.name, field=scope.field, fix="Name a text field with --field"
         )
     if arguments.json:
         listed = [finding.as_dict() for finding in found]
-        command.print_json({"rows": rows, "compared": compared, "counts": counts(found), "findings": listed})
+        document = {"rows": rows, "compared": compared, "counts": counts(found), "findings": listed}
+        command.print_json({**document, **({"recall": recall.as_dict()} if recall else {})})
     for finding in found:
         command.say(f"{finding.row_id}  {finding.message}", quiet=arguments.quiet or arguments.json)
     command.say(f"{len(found)} of {compared} rows with text repeat another ({rows} rows)", quiet=arguments.quiet)
+    if recall:
+        command.say(
+            f"{recall.found} of the {recall.pairs} pairs of {recall.rows:,} sampled rows were compared",
+            quiet=arguments.quiet,
+        )
     return command.FINDINGS if found else command.DONE
 
 
-def _in_memory(arguments: argparse.Namespace, table: Table) -> tuple[Scope, int, int, list[Finding]]:
-    """What is compared, the number of rows, of those with text, and the findings."""
+def _in_memory(arguments: argparse.Namespace, table: Table) -> tuple[Scope, int, int, list[Finding], Recall | None]:
+    """What is compared, rows, rows with text, the findings, and their recall where not all pairs were compared."""
     rows = completed(table, rows_of(arguments, table.name))
     scope = _scope(arguments, table, rows)
     compared = sum(isinstance(row.get(scope.field), str) for row in rows)
     found = findings(rows, scope, arguments.processes, arguments.across, arguments.threshold)
-    return scope, len(rows), compared, found
+    return scope, len(rows), compared, found, None
 
 
-def _on_engine(arguments: argparse.Namespace, table: Table) -> tuple[Scope, int, int, list[Finding]]:
+def _on_engine(arguments: argparse.Namespace, table: Table) -> tuple[Scope, int, int, list[Finding], Recall | None]:
     """As ``_in_memory``, shard by shard."""
+    from audits.shards.across import find_across
     from audits.shards.windows import find_duplicates
 
-    if arguments.across:
-        raise RequestError("--across with --engine", expected="one of them", fix="Leave --engine out")
     shards = table_shards(arguments, table.name)
     scope = _scope(arguments, table, completed(table, shards[0].read()))
     with scratch(arguments.scratch) as folder:
         chosen = engine(arguments.engine, arguments.processes)
-        compared, found = find_duplicates(table, scope, shards, chosen, folder, arguments.threshold)
-    return scope, sum(shard.rows for shard in shards), compared, found
+        rows = sum(shard.rows for shard in shards)
+        if arguments.across:
+            all_rows = find_across(table, scope, shards, chosen, folder, arguments.threshold, arguments.approximate)
+            return scope, rows, all_rows.compared, all_rows.findings, all_rows.recall
+        return scope, rows, *find_duplicates(table, scope, shards, chosen, folder, arguments.threshold), None
 
 
 def _table(arguments: argparse.Namespace, chosen: Benchmark) -> Table:

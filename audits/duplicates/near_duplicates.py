@@ -75,10 +75,22 @@ def of_windows(
 
     def search(window: Sequence[Subject]) -> list[Finding]:
         pairs = cosine_pairs([each.row[scope.field] for each in window], threshold, inside)
-        return [_finding(found, scope, threshold, across, twice) for found in _copies(window, pairs, twice)]
+        return findings_of_pairs(window, pairs, scope, threshold, twice, across)
 
     with one_blas_thread():
         return [found for window in spread(search, windows, processes) for found in window]
+
+
+def findings_of_pairs(
+    window: Sequence[Subject],
+    pairs: Sequence[tuple[int, int, float]],
+    scope: Scope,
+    threshold: float,
+    twice: Collection[str],
+    across: bool = False,
+) -> list[Finding]:
+    """One finding for each row to drop, given the pairs of a window: places in it, from 0, and their cosine."""
+    return [_finding(found, scope, threshold, across, twice) for found in _copies(window, pairs, twice)]
 
 
 def slim(subject: Subject, scope: Scope) -> Row | None:

@@ -33,8 +33,8 @@ MOST_PAIRS = 2_000_000
 
 _TILE = 2048  # texts on a side: 16 MiB of single precision
 _COMMON = 24  # a term in more than one text in so many gets a column of its own; 16 to 32 are fastest
-_ROUNDING = 1e-4  # far more than what single precision loses over the terms of a text
-_ON_THE_LINE = 1e-9  # far more than what the order of summation changes in double precision
+ROUNDING = 1e-4  # far more than what single precision loses over the terms of a text
+ON_THE_LINE = 1e-9  # far more than what the order of summation changes in double precision
 _CHECKED = 1 << 15  # candidates computed again at a time
 
 
@@ -87,7 +87,7 @@ def cosines(texts: Sequence[str], workers: int = 1) -> Values:
 def _pairs(matrix: csc_matrix, texts: Sequence[str], threshold: float, workers: int) -> tuple[Places, Places, Values]:
     found: list[tuple[Places, Places, Values]] = []
     total = 0
-    for first, second in _tiles(matrix, functools.partial(_candidates, least=threshold - _ROUNDING), workers):
+    for first, second in _tiles(matrix, functools.partial(_candidates, least=threshold - ROUNDING), workers):
         for start in range(0, len(first), _CHECKED):
             some = slice(start, start + _CHECKED)
             kept = _above(matrix, texts, threshold, first[some], second[some])
@@ -155,7 +155,7 @@ def _above(
     """The candidates whose cosine really is above the threshold, with it."""
     by_text = _rows_of(matrix, np.union1d(first, second))
     cosine = np.asarray(by_text[first].multiply(by_text[second]).sum(axis=1)).ravel()
-    near = np.flatnonzero(np.abs(cosine - threshold) <= _ON_THE_LINE)
+    near = np.flatnonzero(np.abs(cosine - threshold) <= ON_THE_LINE)
     if len(near):
         cosine[near] = _sklearn_cosines(texts, first[near], second[near])
     above = cosine > threshold

@@ -40,14 +40,20 @@ def weights(texts: Sequence[str], workers: int = 1) -> csc_matrix:
     """
     from scipy.sparse import csc_matrix
 
-    rows, counts, starts = _counts(texts, workers)
+    rows, counts, starts, _ = counted(texts, workers)
     found = np.diff(starts)
-    idf = np.log((1 + len(texts)) / (1 + found)) + 1
-    values = counts * np.repeat(idf, found)
+    idf = inverse_frequency(len(texts), found)
+    values = counts.astype(np.float64) * np.repeat(idf, found)
     lengths = np.sqrt(np.bincount(rows, values * values, minlength=len(texts)))
     lengths[lengths == 0] = 1
     values /= lengths[rows]
     return csc_matrix((values, rows, starts), shape=(len(texts), len(found)))
+
+
+def inverse_frequency(texts: int, found: Places) -> npt.NDArray[np.float64]:
+    """The smooth idf of terms that ``found`` of so many texts have."""
+    made: npt.NDArray[np.float64] = np.log((1 + texts) / (1 + found)) + 1
+    return made
 
 
 def spread(task: Callable[[Item], Made], items: Iterable[Item], workers: int) -> Iterator[Made]:
@@ -59,8 +65,8 @@ def spread(task: Callable[[Item], Made], items: Iterable[Item], workers: int) ->
         yield from pool.map(task, items)
 
 
-def _counts(texts: Sequence[str], workers: int) -> tuple[Places, Places, Places]:
-    """How often which text has which term, ordered by term, then text: text numbers, counts, term starts."""
+def counted(texts: Sequence[str], workers: int = 1) -> tuple[Places, Places, Places, Any]:
+    """How often which text has which term, ordered by term, then text: text numbers, counts, term starts, terms."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from scipy.sparse import csr_matrix
@@ -68,7 +74,7 @@ def _counts(texts: Sequence[str], workers: int) -> tuple[Places, Places, Places]
     cut = list(spread(_words, _chunks(texts), workers))
     words = pa.chunked_array([chunk for chunk, _ in cut], pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
     if not len(words):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64), pa.array([], pa.string())
     terms = words.chunk(0).dictionary
     numbers = np.concatenate([np.from_dlpack(chunk.indices) for chunk in words.chunks])  # to_numpy imports pandas
     per_text = np.concatenate([sizes for _, sizes in cut])
@@ -82,18 +88,13 @@ def _counts(texts: Sequence[str], workers: int) -> tuple[Places, Places, Places]
     first[starts[:-1]] = True
     places = np.flatnonzero(first)
     counts = np.diff(places, append=len(rows))
-    return _long_terms(rows[places], counts, np.searchsorted(places, starts), np.from_dlpack(pc.utf8_length(terms)) > 1)
-
-
-def _long_terms(
-    rows: Places, counts: Places, starts: Places, kept: npt.NDArray[np.bool_]
-) -> tuple[Places, Places, Places]:
-    """Drop the terms of a single character, as ``\\w\\w+`` does."""
-    if kept.all():
-        return rows, counts, starts
+    starts, rows = np.searchsorted(places, starts), rows[places]
+    long = np.from_dlpack(pc.utf8_length(terms)) > 1  # terms of a single character do not count, as in ``\\w\\w+``
+    if long.all():
+        return rows, counts, starts, terms
     found = np.diff(starts)
-    entries = np.repeat(kept, found)
-    return rows[entries], counts[entries], _starts(found[kept])
+    entries = np.repeat(long, found)
+    return rows[entries], counts[entries], _starts(found[long]), terms.filter(pa.array(long))
 
 
 def _starts(sizes: Places) -> Places:

@@ -6,6 +6,7 @@ digests are printed, so that equal ones can be seen to be equal.
 
     python -m perf.scale.curves build/scale --characters 10 20 40
     python -m perf.scale.curves build/scale --characters 10 --engines local ray --steps audit
+    python -m perf.scale.curves build/scale --characters 11 22 44 --steps across approximate   # duplicates among all rows
     python -m perf.scale.curves build/scale --characters 100 --steps write verify       # frozen without the gate
 """
 
@@ -29,7 +30,7 @@ from schemas.command import whole_number
 from schemas.engines.choice import ENGINES
 from schemas.errors import MachineError
 
-STEPS = ("audit", "freeze", "write", "verify")
+STEPS = ("audit", "across", "approximate", "freeze", "write", "verify")
 
 _EVERY = 0.1  # seconds between two looks at the processes
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -87,6 +88,8 @@ def commands(folder: Path, engine: str, processes: int) -> dict[str, list[str]]:
     work = ["--workspace", str(folder)]
     return {
         "audit": ["audits", *own, "--table", "memories", *work, *on],
+        "across": ["audits.duplicates", *own, *work, "--across", *on],
+        "approximate": ["audits.duplicates", *own, *work, "--across", "--approximate", *on],
         "freeze": ["releases", "freeze", _RELEASE, *own, *work, *frozen, *on],
         "write": ["perf.scale.writing", str(folder), *frozen, *on],
         "verify": ["releases", "verify", _RELEASE, *frozen, *on],
