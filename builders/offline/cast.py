@@ -35,7 +35,8 @@ _OBJECT = re.compile(
 _NEAR, _RUN = 220, 4
 # Before a subject that does not begin its sentence.
 _BEGUN = re.compile(
-    r"[.!?\u2026]\u201d? (?:Then|But|So|Now|After that|At last) $|, (?:and|but) $|\b(?:because|although|that|if|when|while) $"
+    r"[.!?\u2026]\u201d? (?:Then|But|So|Now|After that|At last) $|, (?:and|but) $"
+    r"|\b(?:because|although|that|if|when|while) $"
 )
 # A pronoun reaches back to the sentence before, and over nobody else.
 _STOPS = re.compile(r"[.!?\u2026]\u201d?\s|\n")

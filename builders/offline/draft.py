@@ -200,7 +200,7 @@ class Draft:
     def _enough(self, room: float) -> list[_Part]:
         """Parts of pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
         added: list[_Part] = []
-        while room > 0 and (piece := self._further()):
+        while room > 0 and (piece := self._further(room)):
             parts = self._parts_of(piece)
             if parts:
                 added += parts
@@ -209,13 +209,13 @@ class Draft:
                 room -= piece.size
         return added
 
-    def _further(self) -> Piece | None:
+    def _further(self, room: float) -> Piece | None:
         """What else can be told; what would name a handle of the scene once too often comes last."""
         crowded = [name for name, most in OFTEN.items() if self._named[name] + 1 > most]
-        self._spare = self._spare or self._outline.more(crowded)
+        self._spare = self._spare or self._outline.more(crowded, room)
         if not self._spare:
             self._spare, self._often = self._often, []
-        self._spare = self._spare or self._outline.more(())
+        self._spare = self._spare or self._outline.more((), room)
         return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:

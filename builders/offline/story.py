@@ -27,12 +27,14 @@ from builders.offline.uses import Uses
 _TURNING = (
     ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
+    (),
     ("arrive", "notice?", "body", "think?", "tempted?", "press", "act", "outcome"),
     ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
     ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
+    (),
     ("arrive", "body", "small?", "press", "outcome"),
     ("close", "at_home_later", "later", "after"),
 )
@@ -40,21 +42,21 @@ _PLAIN = (
 EPISODES = ("earlier", "later")
 # The evening is told once: with those at home, or as the scene tells it.
 _INSTEAD = {"later": "at_home_later"}
-# What a memory is filled with when all of these are told, in which paragraph, where, and how often at most.
+# What a memory is filled with when all of these are told, in which paragraph, where, how often at most, and how many
+# characters it has to lack for it: first the scene's own, then what could be told of any.
 _MORE = (
-    ("detail", 1, 100, 2),
-    ("detail", 0, 100, 2),
-    ("detail", 1, 101, 2),
-    ("ambience", 0, 90, 1),
-    ("weather", 0, 91, 1),
-    ("detail", 1, 102, 6),
-    ("before", 1, -100, 1),
-    ("evening", 3, -100, 1),
-    ("earlier", 1, 45, 1),
-    ("later", 3, -89, 1),
-    ("before", 1, -99, 2),
-    ("evening", 3, -99, 1),
-    ("earlier", 1, 46, 1),
+    ("detail", 1, 100, 2, 0),
+    ("detail", 0, 100, 2, 0),
+    ("earlier", 2, 0, 1, 330),
+    ("detail", 1, 101, 4, 0),
+    ("ambience", 0, 90, 1, 0),
+    ("weather", 0, 91, 1, 0),
+    ("detail", 1, 102, 6, 0),
+    ("earlier", 2, 0, 1, 120),
+    ("before", 1, -100, 1, 0),
+    ("evening", 4, -100, 1, 0),
+    ("later", 4, -89, 1, 0),
+    ("before", 1, -99, 2, 0),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _LATER = "{Later}"
@@ -71,7 +73,7 @@ _ANYWHERE, _LAST = 0.2, 10.0
 _DISPENSABLE = frozenset(
     {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
 )
-_STALE = 0.008
+_STALE = 0.012
 _SHARES = {"think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
@@ -146,13 +148,14 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
-    def more(self, crowded: Collection[str]) -> list[Piece]:
-        """One more piece for a memory that is too short; none when all is told.
+    def more(self, crowded: Collection[str], room: float) -> list[Piece]:
+        """One more piece for a memory that lacks ``room`` characters; none when all is told.
 
         ``crowded`` are handles of the scene that it must not name.
         """
-        for number, (beat, paragraph, place, most) in enumerate(_MORE):
-            wanted = self._more[number] < most and (beat not in EPISODES or beat not in self._frame.scene.beats)
+        for number, (beat, paragraph, place, most, least) in enumerate(_MORE):
+            own = beat in self._frame.scene.beats
+            wanted = self._more[number] < most and room >= least and not (beat == "later" and own)
             line = self._next(beat, set(), crowded) if wanted else None
             if line is not None:
                 self._added += 1
