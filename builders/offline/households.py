@@ -15,7 +15,7 @@ from builders.offline.cast import Cast, Member
 from builders.offline.moments import SEASONS, Moment
 
 # How often a memory tells of somebody at home: of one that happens there, of any other.
-_AT_HOME, _ELSEWHERE = 0.6, 0.2
+_AT_HOME, _ELSEWHERE = 0.4, 0.15
 # How often of an animal or a thing where people are not told of, and of an ailment.
 _ANIMAL, _THING, _AILING = 0.2, 0.1, 0.12
 _CAGED = ("rabbit", "guinea pig", "budgerigar", "hamster")
