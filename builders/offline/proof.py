@@ -40,7 +40,7 @@ _AGES = {"child": 9, "teen": 15, "adult": 30}
 _MOST = 24
 # A sentence with fewer wordings, slots counted, is plain: it is soon told too often.
 FEWEST = 3
-_TWICE = re.compile(r"\b(in|on|one|for|at|to|of|it|with|the|a|an|and|by|as|(?!and |time to )\w+ \w+) \1\b")
+_TWICE = re.compile(r"\b(in|on|one|for|at|to|of|it|with|the|a|an|and|by|as|(?!and |time to |\w+ and )\w+ \w+) \1\b")
 _WORD = re.compile(r"[A-Za-z']+")
 
 
