@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import parse, render, straight, tidy
-from builders.offline.lines import OFTEN, Sentence, joined
+from builders.offline.lines import JOINTS, OFTEN, Sentence, joined
 from builders.offline.scenes import Frame
 from builders.offline.story import EPISODES, Outline, Piece
 from builders.offline.uses import Uses
@@ -59,7 +59,7 @@ class _Part:
     text: str
     tellings: int = 1
     start: int = 0
-    joins: bool = False
+    joins: str = ""
 
     @property
     def order(self) -> tuple[tuple[int, float, int], int]:
@@ -113,15 +113,14 @@ class Draft:
         return [start for start, _ in found], [text[start:end] for start, end in found]
 
     def _parts_of(self, piece: Piece) -> list[_Part]:
-        """The parts of a piece; what could only be told in worn words, or says nothing, is left out.
+        """The parts of a piece: all of them, or none where it may be left out and would be told in worn words.
 
-        An episode is told whole or not at all.
+        Worn sentences of a line that has others may still be joined to those.
         """
         parts = [_Part(piece, number, sentence, self._words(sentence)) for number, sentence in piece.sentences]
-        fresh = [part for part in parts if part.text and not self._is_worn(part.text)]
-        if piece.beat in EPISODES:
-            return fresh if len(fresh) == len(parts) else []
-        return fresh or [part for part in parts if part.text][:1]
+        told = [part for part in parts if part.text]
+        worn = any(self._is_worn(part.text) for part in told)
+        return [] if worn and piece.rank is not None and (len(told) == 1 or piece.beat in EPISODES) else told
 
     def _words(self, sentence: Sentence) -> str:
         """A wording of a sentence, as far as can be said before people are named one that is not worn."""
@@ -178,7 +177,7 @@ class Draft:
         made: list[str] = []
         for last, part in zip([None, *self._parts], self._parts, strict=False):
             gap = " " if part.piece.order[0] == before else "\n\n"
-            both = joined(last.text, part.text) if last is not None and part.joins and gap == " " else None
+            both = joined(last.text, part.text, part.joins) if last is not None and part.joins and gap == " " else None
             if both is None:
                 made.append(gap + part.text if made else part.text)
             else:
@@ -231,24 +230,28 @@ class Draft:
         if anew and part.varied:
             part.text = self._words(part.sentence)
             part.tellings += 1
-        elif part.piece.rank is not None and part.piece in self._chosen:
-            self._remove(part.piece)
         elif self._join(part):
             return
+        elif part.piece.rank is not None and part.piece in self._chosen:
+            self._remove(part.piece)
         elif anew and part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
             self._renewed.add(part.piece.beat)
             self._replace(part.piece, instead)
 
     def _join(self, part: _Part) -> bool:
-        """Join a sentence to the next of its line, or to the one before, by "and"; whether that can be done."""
+        """Join a sentence to the next of its line, or to the one before, in a way not tried yet; whether that can be."""
         place = self._parts.index(part) if part in self._parts else 0
         for first, second in ((place, place + 1), (place - 1, place)):
             if first < 0 or second >= len(self._parts):
                 continue
             one, other = self._parts[first], self._parts[second]
-            if one.piece is other.piece and not (one.joins or other.joins) and joined(one.text, other.text):
-                other.joins = True
-                return True
+            if one.piece is not other.piece or one.joins:
+                continue
+            untried = JOINTS[JOINTS.index(other.joins) + 1 :] if other.joins else JOINTS
+            for joint in untried:
+                if joined(one.text, other.text, joint):
+                    other.joins = joint
+                    return True
         return False
 
     def _remove(self, piece: Piece) -> None:

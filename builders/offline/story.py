@@ -28,7 +28,7 @@ _TURNING = (
     ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
     (),
-    ("arrive", "notice?", "body", "think?", "tempted?", "press", "act", "outcome"),
+    ("arrive", "notice?", "body", "think?", "tempted?", "press", "act?", "outcome"),
     ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
@@ -74,7 +74,7 @@ _DISPENSABLE = frozenset(
     {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
 )
 _STALE = 0.012
-_SHARES = {"think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
+_SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
 @dataclass(frozen=True, eq=False)
