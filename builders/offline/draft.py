@@ -239,7 +239,7 @@ class Draft:
             self._replace(part.piece, instead)
 
     def _join(self, part: _Part) -> bool:
-        """Join a sentence to the next of its line, or to the one before, in a way not tried yet; whether that can be."""
+        """Join a sentence to the next of its line, or to the one before, in a way not tried yet; whether it can be."""
         place = self._parts.index(part) if part in self._parts else 0
         for first, second in ((place, place + 1), (place - 1, place)):
             if first < 0 or second >= len(self._parts):
