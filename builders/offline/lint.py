@@ -17,6 +17,7 @@ import argparse
 import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,10 @@ def check(path: Path) -> Checked:
 
 
 def repeated(told: Sequence[Scene]) -> Iterator[str]:
-    """Sentences that stand in two lines of the scenes, word for word."""
+    """Ids that two scenes have, and sentences that stand in two lines of the scenes, word for word."""
+    for scene_id, count in Counter(scene.id for scene in told).items():
+        if count > 1:
+            yield f"{scene_id}: {count} scenes have this id"
     first: dict[str, tuple[tuple[str, str], str]] = {}
     for scene in told:
         for beat, lines in scene.beats.items():
