@@ -33,6 +33,11 @@ _OBJECT = re.compile(
     r"|told|(?<!\u201d )asked|showed|gave|handed|thanked|followed|helped) $"
 )
 _NEAR, _RUN = 220, 4
+# Before a subject that does not begin its sentence.
+_BEGUN = re.compile(
+    r"[.!?\u2026]\u201d? (?:Then|But|So|Now|After that|At last) $|, (?:and|but) $"
+    r"|\b(?:because|although|that|if|when|while) $"
+)
 # A pronoun reaches back to the sentence before, and over nobody else.
 _STOPS = re.compile(r"[.!?\u2026]\u201d?\s|\n")
 _OTHERS = re.compile(
@@ -264,6 +269,8 @@ class _Naming:
         after = self._text[end : end + 5]
         if found[2][0].isupper():
             return None if after.startswith((" and", ",")) or not after.startswith(" ") else member.said
+        if _BEGUN.search(self._text, max(0, start - 16), start):
+            return member.said if after.startswith(" ") and not after.startswith(" and") else None
         return _FORMS[member.said]["him"] if _OBJECT.search(self._text, max(0, start - 12), start) else None
 
     def _spoken(self, place: int) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
-from builders.offline.grammar import render, straight, tidy
-from builders.offline.lines import OFTEN, Sentence, joined
+from builders.offline.grammar import parse, render, straight, tidy
+from builders.offline.lines import JOINTS, OFTEN, Sentence, joined
 from builders.offline.scenes import Frame
 from builders.offline.story import EPISODES, Outline, Piece
 from builders.offline.uses import Uses
@@ -29,6 +29,7 @@ _DOUBLED = tuple(
     f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
 )
 _CUT = "\x1f"
+_DOING = parse("I was {doing}. ")
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
@@ -58,7 +59,7 @@ class _Part:
     text: str
     tellings: int = 1
     start: int = 0
-    joins: bool = False
+    joins: str = ""
 
     @property
     def order(self) -> tuple[tuple[int, float, int], int]:
@@ -81,7 +82,7 @@ class Draft:
         self._fill = scope(frame, rng)
         self._outline = Outline(frame, uses, rng, place, skip)
         pieces = self._outline.pieces()
-        self._parts = [part for piece in pieces if piece.rank is None for part in self._parts_of(piece)]
+        self._parts = _said_once([part for piece in pieces if piece.rank is None for part in self._parts_of(piece)])
         self._spare = sorted(
             (piece for piece in pieces if piece.rank is not None), key=lambda piece: -(piece.rank or 0)
         )
@@ -112,15 +113,14 @@ class Draft:
         return [start for start, _ in found], [text[start:end] for start, end in found]
 
     def _parts_of(self, piece: Piece) -> list[_Part]:
-        """The parts of a piece; what could only be told in worn words, or says nothing, is left out.
+        """The parts of a piece: all of them, or none where it may be left out and would be told in worn words.
 
-        An episode is told whole or not at all.
+        Worn sentences of a line that has others may still be joined to those.
         """
         parts = [_Part(piece, number, sentence, self._words(sentence)) for number, sentence in piece.sentences]
-        fresh = [part for part in parts if part.text and not self._is_worn(part.text)]
-        if piece.beat in EPISODES:
-            return fresh if len(fresh) == len(parts) else []
-        return fresh or [part for part in parts if part.text][:1]
+        told = [part for part in parts if part.text]
+        worn = any(self._is_worn(part.text) for part in told)
+        return [] if worn and piece.rank is not None and (len(told) == 1 or piece.beat in EPISODES) else told
 
     def _words(self, sentence: Sentence) -> str:
         """A wording of a sentence, as far as can be said before people are named one that is not worn."""
@@ -177,7 +177,7 @@ class Draft:
         made: list[str] = []
         for last, part in zip([None, *self._parts], self._parts, strict=False):
             gap = " " if part.piece.order[0] == before else "\n\n"
-            both = joined(last.text, part.text) if last is not None and part.joins and gap == " " else None
+            both = joined(last.text, part.text, part.joins) if last is not None and part.joins and gap == " " else None
             if both is None:
                 made.append(gap + part.text if made else part.text)
             else:
@@ -199,7 +199,7 @@ class Draft:
     def _enough(self, room: float) -> list[_Part]:
         """Parts of pieces that were left out so far, to fill ``room`` characters; from here on they are chosen."""
         added: list[_Part] = []
-        while room > 0 and (piece := self._further()):
+        while room > 0 and (piece := self._further(room)):
             parts = self._parts_of(piece)
             if parts:
                 added += parts
@@ -208,13 +208,13 @@ class Draft:
                 room -= piece.size
         return added
 
-    def _further(self) -> Piece | None:
+    def _further(self, room: float) -> Piece | None:
         """What else can be told; what would name a handle of the scene once too often comes last."""
         crowded = [name for name, most in OFTEN.items() if self._named[name] + 1 > most]
-        self._spare = self._spare or self._outline.more(crowded)
+        self._spare = self._spare or self._outline.more(crowded, room)
         if not self._spare:
             self._spare, self._often = self._often, []
-        self._spare = self._spare or self._outline.more(())
+        self._spare = self._spare or self._outline.more((), room)
         return self._spare.pop() if self._spare else None
 
     def _at(self, start: int) -> _Part:
@@ -230,24 +230,28 @@ class Draft:
         if anew and part.varied:
             part.text = self._words(part.sentence)
             part.tellings += 1
-        elif part.piece.rank is not None and part.piece in self._chosen:
-            self._remove(part.piece)
         elif self._join(part):
             return
+        elif part.piece.rank is not None and part.piece in self._chosen:
+            self._remove(part.piece)
         elif anew and part.piece.beat not in self._renewed and (instead := self._outline.instead(part.piece)):
             self._renewed.add(part.piece.beat)
             self._replace(part.piece, instead)
 
     def _join(self, part: _Part) -> bool:
-        """Join a sentence to the next of its line, or to the one before, by "and"; whether that can be done."""
+        """Join a sentence to the next of its line, or to the one before, in a way not tried yet; whether it can be."""
         place = self._parts.index(part) if part in self._parts else 0
         for first, second in ((place, place + 1), (place - 1, place)):
             if first < 0 or second >= len(self._parts):
                 continue
             one, other = self._parts[first], self._parts[second]
-            if one.piece is other.piece and not (one.joins or other.joins) and joined(one.text, other.text):
-                other.joins = True
-                return True
+            if one.piece is not other.piece or one.joins:
+                continue
+            untried = JOINTS[JOINTS.index(other.joins) + 1 :] if other.joins else JOINTS
+            for joint in untried:
+                if joined(one.text, other.text, joint):
+                    other.joins = joint
+                    return True
         return False
 
     def _remove(self, piece: Piece) -> None:
@@ -261,6 +265,18 @@ class Draft:
         told = [part for each in instead if each.rank is None for part in self._parts_of(each)]
         self._spare = [*(each for each in instead if each.rank is not None), *self._spare]
         self._parts = sorted((*kept, *told), key=lambda part: part.order)
+
+
+def _said_once(parts: list[_Part]) -> list[_Part]:
+    """Without a sentence that says only what the narrator is doing where another has said so before."""
+    told = False
+    kept = []
+    for part in parts:
+        bare = part.sentence.template == _DOING
+        if not (bare and told):
+            kept.append(part)
+        told = told or "doing" in part.sentence.handles
+    return kept
 
 
 def _size(part: _Part) -> int:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from builders.offline.banks import pieces
 from builders.offline.cast import Cast, Member
+from builders.offline.moments import SEASONS, Moment
 
 # How often a memory tells of somebody at home: of one that happens there, of any other.
-_AT_HOME, _ELSEWHERE = 0.8, 0.3
+_AT_HOME, _ELSEWHERE = 0.4, 0.15
 # How often of an animal or a thing where people are not told of, and of an ailment.
-_ANIMAL, _THING, _AILING = 0.25, 0.12, 0.2
+_ANIMAL, _THING, _AILING = 0.2, 0.1, 0.12
 _CAGED = ("rabbit", "guinea pig", "budgerigar", "hamster")
 
 
@@ -29,16 +30,16 @@ class Household:
 
 
 def household(
-    cast: Cast, members: Mapping[str, Member], at_home: bool, part: str, rng: random.Random
+    cast: Cast, members: Mapping[str, Member], at_home: bool, when: Moment, rng: random.Random
 ) -> tuple[Household | None, dict[str, Member]]:
     """Whom a memory tells of besides its scene, and the members its lines name."""
     taken = {member.fact for member in members.values()}
-    when = "before" if part in ("evening", "night") or rng.random() < 0.3 else "evening"
-    drawn = _ailment(cast, rng)
+    told = "before" if when.part in ("evening", "night") else "evening"
+    drawn = _ailment(cast, when.season, rng)
     options = _options(cast, taken, rng.random() < (_AT_HOME if at_home else _ELSEWHERE), rng)
     for path, people in options:
-        if pieces("home", *path, when):
-            return Household(path, when), drawn | people
+        if pieces("home", *path, told):
+            return Household(path, told), drawn | people
     return None, drawn
 
 
@@ -48,6 +49,8 @@ def _options(
     """What could be told, the first that has lines is."""
     found: list[tuple[tuple[str, ...], dict[str, Member]]] = []
     partner, child = cast.free("partner", taken, rng), cast.free("child", taken, rng)
+    if partner is not None and partner["role"] != "partner":
+        partner = None  # a first love lives elsewhere
     if people and child is not None:
         age = cast.years(child)
         kind = "baby" if age < 4 else "child" if age < 13 else "teenager"
@@ -67,9 +70,11 @@ def _options(
     return found
 
 
-def _ailment(cast: Cast, rng: random.Random) -> dict[str, Member]:
+def _ailment(cast: Cast, season: str, rng: random.Random) -> dict[str, Member]:
     """What the body has, where the bank has words for it."""
     state = cast.free("health", set(), rng)
     if state is None or rng.random() > _AILING or not pieces("home", "ailment", state["role"]):
+        return {}
+    if season not in (pieces("home", "seasons", state["role"]) or SEASONS):
         return {}
     return {"ailment": cast.known(state)}

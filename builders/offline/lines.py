@@ -30,6 +30,8 @@ _SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "easy": 28, "doing": 25, "when"
 # How often a memory may name a handle of its scene, where it can do without.
 OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
 
+# How two statements can be made one.
+JOINTS = (", and", ";")
 # What a statement may begin with to be joined to the one before it.
 _SUBJECT = re.compile(
     r"I'?\b|(?:It|There|He|She|They|We|Nobody|No one|Everybody|Everyone|The|My|Our|That|This)\b|\ue000[A-Z]"
@@ -102,8 +104,8 @@ def _words() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'{{.])(?:{'|'.join(map(re.escape, words))})(?![\w'}}])", re.IGNORECASE)
 
 
-def joined(first: str, second: str) -> tuple[str, str] | None:
-    """Two plain statements as one, joined by "and": the first without its stop, the second with a small letter.
+def joined(first: str, second: str, joint: str) -> tuple[str, str] | None:
+    """Two plain statements as one, by one of ``JOINTS``: the first without its stop, the second with a small letter.
 
     None where that would not read well: where one is speech, a question or long, or the second does not begin with
     a subject.
@@ -115,10 +117,11 @@ def joined(first: str, second: str) -> tuple[str, str] | None:
         and not _SPEECH.search(first)
         and not _SPEECH.search(second)
     )
-    if subject is None or not plain or ", and " in first or len(first) + len(second) > _LONGEST_JOINED:
+    twice = joint in first or (joint == ";" and ";" in second)
+    if subject is None or not plain or twice or len(first) + len(second) > _LONGEST_JOINED:
         return None
     begun = second if second[0] == "I" and second[1] in (" ", "'") else small(second)
-    return first[:-1] + ", and", begun
+    return first[:-1] + joint, begun
 
 
 def small(text: str) -> str:
@@ -130,7 +133,8 @@ def small(text: str) -> str:
 def _choice(found: re.Match[str]) -> str:
     options = bank("free")["words"][found[0].lower() if found[0].lower() in bank("free")["words"] else found[0]]
     if found[0][0].isupper():
-        options = [option[0].upper() + option[1:] for option in options]
+        begins = [option for option in options if not option.startswith("and ") or found[0].startswith("And ")]
+        options = [option[0].upper() + option[1:] for option in begins]
     return f"[{'|'.join(options)}]"
 
 

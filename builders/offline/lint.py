@@ -17,6 +17,7 @@ import argparse
 import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from builders.offline import slots as slot_types
 from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank
 from builders.offline.cast import FORMS
 from builders.offline.grammar import Choice, Template, parse_line, slots
+from builders.offline.lines import fixed
 from builders.offline.material import LEAST, material, ranges
 from builders.offline.proof import Line, Proof, proof, shared_lines, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
@@ -33,7 +35,7 @@ from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 
 # Banks of sentences that any scene may use.
-_SHARED = frozenset({"days", "settings", "weather", "body", "portraits", "home", "episodes"})
+_SHARED = frozenset({"settings", "weather", "body", "home", "tempted"})
 # What every variant of a scene gives, because voices use it in any scene.
 HANDLES = frozenset(["matter", "fix", "easy", "doing", "fear_s"])
 # People and things of the ledger at home, which lines of home.toml name.
@@ -56,30 +58,8 @@ TIME = frozenset(
     ]
 )
 
-_FORBIDDEN = re.compile(
-    r"years later|later (?:I )?(?:learn|discover|realis|realiz)|looking back|(?:did not|didn't) know then|only then did"
-    r"|from then on|thereafter|the whole thing|the (?:worst|best|hardest|strangest) part (?:was|of)|if only I had known"
-    r"|it took (?:me )?[^.]{1,30} to (?:realis|realiz)|I thought at the time|now thinking back|to this day"
-    r"|ever since then",
-    re.IGNORECASE,
-)
-_GENDERED = re.compile(
-    r"\b(?:good|clever|big|brave) (?:girl|boy)\b(?=[,.!?]*\u201d)"
-    r"|\u201c[^\u201d]*\b(?:sir|madam|miss|lad|lass|young (?:man|lady)|my (?:boy|girl)|son|daughter)\b[,.!?]*\u201d"
-    r"|\bmy (?:husband|wife|boyfriend|girlfriend|beard|dress|skirt|bra)\b|\bas a (?:boy|girl|man|woman)\b",
-    re.IGNORECASE,
-)
-_CLINICAL = re.compile(
-    r"\b(?:trauma\w*|anxiety|anxious attachment|boundar(?:y|ies)|coping|dysregulat\w*|schema\w*|disorder|dissociat\w*"
-    r"|triggered|attachment style|defen[cs]e mechanism\w*|catastrophi\w*|neurotic\w*|introver\w*|extrover\w*"
-    r"|extraver\w*|conscientious\w*|agreeable\w*)\b",
-    re.IGNORECASE,
-)
-_ABSTRACT = re.compile(
-    r"\b(?:relationship|realis\w+|realiz\w+|perspective|ambivalen\w+|responsibilit\w+|consequence\w*|significan\w+|situation"
-    r"|identity|emotion\w*|regret\w*|dignity|inevitabl\w+|awareness|existence|ultimately|nevertheless|furthermore|merely)\b",
-    re.IGNORECASE,
-)
+# A sentence of so many characters may stand in two scenes ("“Well?” said my mother.").
+_SHORT = 30
 
 
 @dataclass(frozen=True)
@@ -104,12 +84,29 @@ def check(path: Path) -> Checked:
         problems = [problem for scene in told for problem in _scene(scene)]
     elif path.parent.name == "voices":
         problems = list(_voice(raw))
+    elif path.stem in _SHARED:
+        problems = list(_shared_problems(raw, path.stem))
     lines = [] if problems else lines_in(path)
     if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
     problems = [*made.problems, *(thin for scene in told for thin in _thin(scene))]
     return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
+
+
+def repeated(told: Sequence[Scene]) -> Iterator[str]:
+    """Ids that two scenes have, and sentences that stand in two lines of the scenes, word for word."""
+    for scene_id, count in Counter(scene.id for scene in told).items():
+        if count > 1:
+            yield f"{scene_id}: {count} scenes have this id"
+    first: dict[str, tuple[tuple[str, str], str]] = {}
+    for scene in told:
+        for beat, lines in scene.beats.items():
+            for line in lines:
+                where = f"{scene.id}.{beat}"
+                for said in fixed(line):
+                    if len(said) > _SHORT and first.setdefault(said, ((where, line), where))[0] != (where, line):
+                        yield f"{where}: the same sentence as in {first[said][1]}: {said!r}"
 
 
 def lines_in(path: Path) -> list[Line]:
@@ -143,13 +140,22 @@ def _shared(raw: dict[str, Any]) -> list[Line]:
     ]
 
 
+def _shared_problems(raw: dict[str, Any], name: str) -> Iterator[str]:
+    people = {"other", "second"} | AT_HOME
+    for where, language, text in shared_lines(raw):
+        beat = next((part for part in where.split(".") if part in BEATS or part in ("before", "evening")), "")
+        beat = "ambience" if name in ("settings", "weather") else beat
+        for problem in line_problems(text, HANDLES, people, language, beat):
+            yield f"{where}: {problem}: {text[:70]!r}"
+
+
 @functools.cache
 def _handles(language: str) -> Sequence[Mapping[str, str]]:
     return [scene.variants[0] for scene in scenes() if scene.language == language]
 
 
 def _scene(scene: Scene) -> Iterator[str]:
-    optional = {"detail", "earlier", "later"} | ({"away"} if not {"A", "B"} & set(scene.tiers) else set())
+    optional = {"detail"} | ({"away"} if not {"A", "B"} & set(scene.tiers) else set())
     needed = [beat for beat in BEATS if beat not in optional]
     for beat in needed:
         if beat not in scene.beats:
@@ -168,7 +174,8 @@ def _scene(scene: Scene) -> Iterator[str]:
     for beat, lines in scene.beats.items():
         for line in lines:
             yield from (
-                f"{scene.id}.{beat}: {problem}" for problem in line_problems(line, own, set(scene.cast), scene.language)
+                f"{scene.id}.{beat}: {problem}: {line[:70]!r}"
+                for problem in line_problems(line, own, set(scene.cast), scene.language, beat)
             )
         if beat == "open" and any(line.count("{when}") + line.count("{When}") != 1 for line in lines):
             yield f"{scene.id}.open: each line needs {{when}} exactly once"
@@ -192,29 +199,32 @@ def _voice(raw: dict[str, Any]) -> Iterator[str]:
                 for language in (name for name in lists if name in (*LANGUAGES, "older", "all")):
                     spoken = "child" if language in ("child", "all") else "adult"
                     for line in lists[language]:
-                        for problem in line_problems(line, HANDLES, {"other", "second"}, spoken):
+                        for problem in line_problems(line, HANDLES, {"other", "second"}, spoken, beat):
                             yield f"{where}{beat}.{language}: {problem}: {line[:70]!r}"
 
 
-def line_problems(line: str, known: set[str] | frozenset[str], people: set[str], language: str) -> Iterator[str]:
+def line_problems(
+    line: str, known: set[str] | frozenset[str], people: set[str], language: str, beat: str = ""
+) -> Iterator[str]:
     """What is wrong with one line; ``known`` are its slots besides time, small words and ``people``."""
     yield from _slots_of(line, known, people)
     yield from slot_types.place_problems(line, {})
-    for name, pattern in (
-        ("forbidden", _FORBIDDEN),
-        ("gendered", _GENDERED),
-        ("clinical", _CLINICAL),
-    ):
-        if found := pattern.search(line):
-            yield f"{name} {found[0]!r}"
-    if language == "child" and (found := _ABSTRACT.search(line)):
-        yield f"too abstract for a child {found[0]!r}"
+    for fault, pattern in _faults():
+        wanted = beat in fault.get("where", (beat,)) and language == fault.get("language", language)
+        if wanted and (found := pattern.search(line)):
+            yield f"{fault['about']} {found[0]!r}"
     if line.count("\u201c") != line.count("\u201d"):
         yield "unbalanced quotation marks"
     if '"' in line:
         yield "straight quotation mark"
     if not re.search(r"[.!?\u2026][\u201d>\]]*$", line):
         yield f"no stop at the end: {line[-30:]!r}"
+
+
+@functools.cache
+def _faults() -> Sequence[tuple[dict[str, Any], re.Pattern[str]]]:
+    """What no line may say, with its pattern (``banks/faults.toml``)."""
+    return [(fault, re.compile(fault["pattern"])) for fault in bank("faults")["fault"]]
 
 
 def _slots_of(text: str, known: set[str] | frozenset[str], people: set[str]) -> Iterator[str]:
@@ -253,6 +263,7 @@ def _command(parsed: argparse.Namespace) -> int:
         return DONE
     checked = {path: check(path) for path in paths}
     problems = [problem for one in checked.values() for problem in one.problems]
+    problems += repeated([scene for one in checked.values() for scene in one.scenes])
     if parsed.json:
         print_json({"files": {path.name: _document(one) for path, one in checked.items()}, "problems": problems})
         return FINDINGS if problems else DONE

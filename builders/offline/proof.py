@@ -26,7 +26,7 @@ CODES = ("perspective.future", "perspective.adult", "identity.gendered", "identi
 _PERSON = "person.third"
 
 # Whom the lines are about, for as long as it is a proof: name, pronouns.
-_PEOPLE = ("Ines", "Karim", "Mara", "Otto", "Lise")
+_PEOPLE = {"other": "Ines", "second": "Karim", "partner": "Otto", "child": "Lise"}
 _SHE = {"he": "she", "him": "her", "his": "her", "hers": "hers", "himself": "herself", "was": "was", "has": "has"}
 _FORMS = {"call": "Aunt Ines", "role": "neighbour", "detail": "cheats at cards"}
 _TIME = {
@@ -40,7 +40,7 @@ _AGES = {"child": 9, "teen": 15, "adult": 30}
 _MOST = 24
 # A sentence with fewer wordings, slots counted, is plain: it is soon told too often.
 FEWEST = 3
-_TWICE = re.compile(r"\b(in|on|one|for|at|to|of|it|with|the|a|an|and|by|as) \1\b")
+_TWICE = re.compile(r"\b(in|on|one|for|at|to|of|it|with|the|a|an|and|by|as|(?!and |time to |\w+ and )\w+ \w+) \1\b")
 _WORD = re.compile(r"[A-Za-z']+")
 
 
@@ -114,7 +114,7 @@ def _wording(line: Line, template: Template, turn: int) -> str:
         else:
             words = pieces("words", head) or tuple(bank("trades")["any"].get(head, ()))
             if not words:
-                return _PEOPLE[zlib.crc32(head.encode()) % len(_PEOPLE)]
+                return _PEOPLE.get(head, "Mara")
             said = words[choose(len(words))]
         return "".join(render(stretch, fill, choose) for _, stretch in parse_line(said))
 

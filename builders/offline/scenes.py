@@ -95,7 +95,7 @@ class Framer:
         weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
         stance = _stance(self._voice, plan, rng)
         members = _members(scene, cast, uses, rng, skip) | _things(handles)
-        home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when.part, rng)
+        home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when, rng)
         return Frame(plan, scene, variant, handles, members | drawn, when, weather, self._voice, stance, home)
 
     def _cast(self, age: int) -> Cast:

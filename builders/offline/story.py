@@ -25,14 +25,16 @@ from builders.offline.uses import Uses
 # Paragraphs of beats; a beat with "?" is told where there is room.
 # What a scene tells of itself comes first: shared lines know nothing of it.
 _TURNING = (
-    ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
+    ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
-    ("notice?", "arrive", "body", "think?", "tempted?", "press", "act", "outcome"),
+    (),
+    ("arrive", "notice?", "body", "think?", "tempted?", "press", "act?", "outcome"),
     ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
-    ("open", "setup", "ambience?", "detail?", "detail?", "weather?"),
+    ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
+    (),
     ("arrive", "body", "small?", "press", "outcome"),
     ("close", "at_home_later", "later", "after"),
 )
@@ -40,34 +42,33 @@ _PLAIN = (
 EPISODES = ("earlier", "later")
 # The evening is told once: with those at home, or as the scene tells it.
 _INSTEAD = {"later": "at_home_later"}
-# What a memory is filled with when all of these are told, in which paragraph, where, and how often at most.
+# What a memory is filled with when all of these are told, in which paragraph, where, how often at most, and how many
+# characters it has to lack for it: first the scene's own, then what could be told of any.
 _MORE = (
-    ("detail", 1, 100, 3),
-    ("detail", 0, 100, 3),
-    ("detail", 1, 101, 6),
-    ("ambience", 0, 100, 1),
-    ("before", 1, -100, 1),
-    ("evening", 3, -100, 1),
-    ("notice", 2, -100, 1),
-    ("ambience", 2, -100, 1),
-    ("earlier", 1, 45, 1),
-    ("later", 3, -89, 1),
-    ("before", 1, -99, 2),
-    ("evening", 3, -99, 1),
-    ("earlier", 1, 46, 1),
+    ("detail", 1, 100, 2, 0),
+    ("detail", 0, 100, 2, 0),
+    ("earlier", 2, 0, 1, 330),
+    ("detail", 1, 101, 4, 0),
+    ("ambience", 0, 90, 1, 0),
+    ("weather", 0, 91, 1, 0),
+    ("detail", 1, 102, 6, 0),
+    ("earlier", 2, 0, 1, 120),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _LATER = "{Later}"
 _AFTERMATH = (_LATER, "{Soon}", "{Days}")
 # Beats of the evening of that day, which come before what is told with a time of its own.
-_AT_NIGHT = {"evening": 0.5, "at_home_later": 0.5, "later": 1.0}
-# After a scene late at night the rest of the day is the next morning: after {Later}, before {Soon}.
-_MORNING, _NEXT_MORNING = "In the morning", 2.5
+_AT_NIGHT = {"at_home_later": 0.5, "later": 1.0}
 # What makes a stretch be left out sooner: each time its line was told, chance.
 _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one, or to the voice.
 _ANYWHERE, _LAST = 0.2, 10.0
-_SHARES = {"think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
+# Lines that know nothing of a scene, whatever wording they have, are told in this share of a life's memories at most.
+_DISPENSABLE = frozenset(
+    {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
+)
+_STALE = 0.025
+_SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class Outline:
             told: set[str] = set()
             for place, beat in enumerate(paragraph):
                 name = beat.rstrip("?")
-                if _INSTEAD.get(name) in told or (name in EPISODES and name not in self._frame.scene.beats):
+                if _INSTEAD.get(name) in told:
                     continue
                 line = self._next(name, times)
                 if line is not None:
@@ -141,13 +142,13 @@ class Outline:
         beat = piece.beat if piece.rank is None else f"{piece.beat}?"
         return list(self._split(beat, line, paragraph, place)) if line is not None else []
 
-    def more(self, crowded: Collection[str]) -> list[Piece]:
-        """One more piece for a memory that is too short; none when all is told.
+    def more(self, crowded: Collection[str], room: float) -> list[Piece]:
+        """One more piece for a memory that lacks ``room`` characters; none when all is told.
 
         ``crowded`` are handles of the scene that it must not name.
         """
-        for number, (beat, paragraph, place, most) in enumerate(_MORE):
-            wanted = self._more[number] < most and (beat not in EPISODES or beat not in self._frame.scene.beats)
+        for number, (beat, paragraph, place, most, least) in enumerate(_MORE):
+            wanted = self._more[number] < most and room >= least
             line = self._next(beat, set(), crowded) if wanted else None
             if line is not None:
                 self._added += 1
@@ -158,7 +159,8 @@ class Outline:
     def _next(self, beat: str, times: set[str], crowded: Collection[str] = ()) -> str | None:
         """The least told line of a beat that is not used yet and names none of the ``crowded`` handles.
 
-        Rather one of another later time than ``times``, and rather one that has no sentence told too often.
+        One of another later time than ``times``, if the beat has any or can be left out; rather one that has no
+        sentence told too often.
         """
         if beat not in self._left:
             lines = lines_of(self._frame, beat)
@@ -167,7 +169,7 @@ class Outline:
             self._left[beat] = ranked[start:] + ranked[:start]
         any_line = another_time = None
         for line in self._left[beat]:
-            if line in self._used or (crowded and _names(line, crowded)):
+            if line in self._used or (crowded and _names(line, crowded)) or self._is_stale(beat, line):
                 continue
             any_line = any_line or line
             if _time(line) in times:
@@ -176,10 +178,14 @@ class Outline:
             if not self._is_worn(line):
                 another_time = line
                 break
-        chosen = another_time or any_line
+        chosen = another_time or (None if beat in _DISPENSABLE else any_line)
         if chosen is not None:
             self._used.add(chosen)
         return chosen
+
+    def _is_stale(self, beat: str, line: str) -> bool:
+        """Whether a line that belongs to no scene, and that a memory can do without, was told often enough."""
+        return beat in _DISPENSABLE and beat not in self._frame.scene.beats and self._uses.share(line) > _STALE
 
     def _is_worn(self, line: str) -> bool:
         return any(self._uses.full(said, self._place) for said in fixed(line))
@@ -214,8 +220,6 @@ def _time(line: str) -> str | None:
 def _when(beat: str, line: str) -> float:
     """Where a line belongs in its paragraph: in order, but what comes later comes later."""
     time = _time(line)
-    if line.startswith(_MORNING):
-        return _NEXT_MORNING
     if beat in _AT_NIGHT:
         return _AT_NIGHT[beat]
     return 0 if time is None else 2 + _AFTERMATH.index(time)

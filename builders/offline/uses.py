@@ -44,6 +44,10 @@ class Uses:
         """How often something was used in the life so far."""
         return self._in_life[key]
 
+    def share(self, key: Hashable) -> float:
+        """In which share of the life's memories something is used so far."""
+        return self._in_life[key] / self._total
+
     def use(self, key: Hashable) -> None:
         """Count one use."""
         self._in_life[key] += 1
