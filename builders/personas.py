@@ -205,14 +205,13 @@ def _label(character_id: object) -> str:
 
 def _check(path: Path, table: Table, added: Sequence[Row], together: Sequence[Row]) -> None:
     """Raise the first error of the added rows: their record schema, then the rules that all characters keep."""
-    from validators.frames import Columns, breaches
+    from validators.frames import breaches, columns_of, frame_of
     from validators.records import failures
     from validators.rules.characters import rules
 
     _raise_first(path, failures(table, added))
-    columns = Columns(table, {column for rule in rules() for column in rule.columns})
-    columns.add(together)
-    found = [finding for each in breaches(table, columns.frame(), rules()) for finding in each]
+    columns = columns_of(table, {column for rule in rules() for column in rule.columns}, together)
+    found = [finding for each in breaches(table, frame_of(table, [columns]), rules()) for finding in each]
     ours = {row["character_id"] for row in added}
     _raise_first(path, [finding for finding in found if finding.row_id in ours and finding.severity == "error"])
 

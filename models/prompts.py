@@ -52,10 +52,15 @@ class Prompt:
     text: str
     path: Path
 
-    @property
+    @functools.cached_property
     def variables(self) -> tuple[str, ...]:
         """The names that ``render`` wants, in the order of their first use."""
         return tuple(dict.fromkeys(_VARIABLE.findall(self.text)))
+
+    @functools.cached_property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The parts of the text, each with its kind: fixed ones, then the prompt."""
+        return tuple(_parts(self.text))
 
     def render(self, **variables: object) -> Rendered:
         """Put the variables in. Raises RequestError, naming the file, for a missing or an unused one."""
@@ -68,7 +73,7 @@ class Prompt:
             raise self._wrong("unused variable", unused, "Use it in the prompt, or don't pass it")
         fixed: list[str] = []
         prompt = ""
-        for kind, text in _parts(self.text):
+        for kind, text in self.parts:
             filled = _VARIABLE.sub(lambda found: str(variables[found[1]]), text).strip()
             if kind == "fixed":
                 fixed.append(filled)

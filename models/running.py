@@ -13,6 +13,7 @@ in flight finish and be recorded, then ends the run; running the same command ag
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import shlex
 import sys
@@ -37,6 +38,7 @@ from schemas.errors import RequestError
 
 _TOGETHER = 256  # results
 _AHEAD = 2  # chains for each place in flight: while one waits for the disk, another one's request is ready
+_SWITCH = 0.0005  # seconds between the turns of threads; a commit takes many, and requests wait for it
 
 
 def run(
@@ -140,7 +142,7 @@ class _Run(Generic[Result]):
 
     def _in_thread(self) -> None:
         try:
-            with calm_collector():
+            with calm_collector(), _quick_switches():
                 self._loop.run_until_complete(self._drive())
         except BaseException as error:  # raised again where the results are waited for
             self._done.put(error)
@@ -178,9 +180,16 @@ class _Run(Generic[Result]):
 
     async def _chains(self, asking: Asking, places: int) -> None:
         waiting = iter(enumerate(self._starts))
+        turns = [asyncio.Event() for _ in range(places)]
 
-        async def worker() -> None:
+        async def begin() -> None:
+            for turn in turns:  # one after another: the first requests leave while the last are being made
+                turn.set()
+                await asyncio.sleep(0)
+
+        async def worker(turn: asyncio.Event) -> None:
             try:
+                await turn.wait()
                 for index, start in waiting:
                     result = await _one(start(), asking)
                     await self._journal.written()  # what a result rests on is recorded before anybody has it
@@ -194,9 +203,20 @@ class _Run(Generic[Result]):
                 asking.leave()
 
         await asking.begin(places)
-        for outcome in await asyncio.gather(*(worker() for _ in range(places)), return_exceptions=True):
+        for outcome in await asyncio.gather(begin(), *map(worker, turns), return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome
+
+
+@contextlib.contextmanager
+def _quick_switches() -> Iterator[None]:
+    """The journal's thread gets its turn soon, also while the event loop is busy with other requests."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 async def _one(chain: Chain[Result], asking: Asking) -> Result:

@@ -122,12 +122,12 @@ def _lines(arguments: argparse.Namespace) -> list[bytes]:
 
 
 def _rules(arguments: argparse.Namespace) -> Timed:
-    from validators.frames import Columns, breaches
+    from validators.frames import breaches, columns_of, frame_of
     from validators.rules import rules_of
 
-    rules, columns = rules_of(MEMORIES), Columns(MEMORIES, {c for rule in rules_of(MEMORIES) for c in rule.columns})
-    columns.add(made_rows(arguments))
-    frame = columns.frame()
+    rules = rules_of(MEMORIES)
+    columns = columns_of(MEMORIES, {c for rule in rules for c in rule.columns}, made_rows(arguments))
+    frame = frame_of(MEMORIES, [columns])
     breaches(MEMORIES, frame.head(1), rules)
     return lambda: {"rules": len(rules), "findings": sum(map(len, breaches(MEMORIES, frame, rules)))}
 

@@ -19,6 +19,7 @@ from typing import Any
 from schemas.benchmarks import Benchmark
 from schemas.engines.choice import Engine
 from schemas.engines.local import Local
+from schemas.engines.shards import of_files
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
 from schemas.tables import Row
@@ -81,10 +82,12 @@ def check(
             raise RequestError(f"{allowance.code} cannot be allowed", fix="Fix the rows, or build the table")
     parts = _parts(workspace)
     size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
-    if engine is None:
-        engine = Local(processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1))
     work = partial(_work, workspace.folder.parent, workspace.benchmark.spec)
-    (validators, found), *outcomes = engine.map(work, [None, *parts])
+    if engine is None:
+        processes = processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)
+        (validators, found), *outcomes = Local(processes).map(work, [None, *parts])
+    else:
+        (validators, found), outcomes = _validate(workspace, engine), list(engine.map(work, parts))
     audits, more = _gathered(outcomes, parts, workspace.benchmark)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     passed = {allowance.code for allowance in allowances}
@@ -106,11 +109,14 @@ def _allowed(allowance: Allowance, errors: Mapping[str, int], workspace: Workspa
     return {"code": allowance.code, "why": allowance.why, "findings": errors[allowance.code]}
 
 
-def _validate(workspace: Workspace) -> tuple[dict[str, Any], Sequence[Finding]]:
+def _validate(workspace: Workspace, engine: Engine | None = None) -> tuple[dict[str, Any], Sequence[Finding]]:
     from validators import check as validate
 
-    tables = {name: workspace.rows(name) for name in _present(workspace)}
-    report = validate(workspace.benchmark, tables)
+    names = _present(workspace)
+    tables = {name: workspace.rows(name) for name in names}
+    files = {name: [workspace.path(name, key) for key in workspace.keys(name)] for name in names if engine}
+    shards = {name: of_files(paths) for name, paths in files.items()}
+    report = validate(workspace.benchmark, tables, engine=engine, shards=shards)
     ran = sorted({f"{each.name} {each.table}: {each.about}" for each in report.checks})
     return _checked(sum(report.rows.values()), ran, report.findings), report.findings
 

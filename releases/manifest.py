@@ -22,7 +22,7 @@ from releases.content import digest_of, release_digest
 if TYPE_CHECKING:
     import jsonschema_rs
 
-MANIFEST_VERSION = 3
+MANIFEST_VERSION = 4
 
 # A manifest lists a few hundred files at most; more bytes than this are not read into memory.
 MAX_BYTES = 16_000_000

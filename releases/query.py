@@ -216,7 +216,11 @@ def run(args: argparse.Namespace) -> int:
                 counted = Counter(batches, args.max_rows, guard.disarm)
                 write_result(batches.schema, counted, "json" if args.json else args.format, args.out)
     except MemoryError as error:
+        guard.disarm()  # what went wrong is said once, here
         raise refused(error, args.release) from None
+    except RequestError:
+        guard.disarm()
+        raise
     if args.out is not None:
         say(f"{counted.rows:,} rows in {args.out}", quiet=args.quiet)
     if counted.cut:

@@ -95,7 +95,8 @@ def run(args: argparse.Namespace) -> int:
         return FINDINGS
     say(f"{args.release} {_outcome(args)}: {counts}", quiet=args.quiet)
     words = "" if is_word_for_word(checked.manifest) else ", not its words: other code wrote them"
-    say(f"files, rows, descriptions and counts agree{words}", quiet=args.quiet)
+    compared = "descriptions, counts and curves" if checked.manifest.get("curves") else "descriptions and counts"
+    say(f"files, rows, {compared} agree{words}", quiet=args.quiet)
     say(f"digest {checked.manifest['digest']}", quiet=args.quiet)
     return DONE
 

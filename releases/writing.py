@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from releases.cards import curves
 from releases.cards.configs import Config, config_size, write_config
 from releases.cards.describing import descriptions, form, schema_file, schema_path
 from releases.cards.texts import Texts
@@ -129,6 +130,7 @@ def _write(contents: Contents, staging: Path) -> Manifest:
     for config in contents.configs:
         document["configs"][config.name] = entry = write_config(fresh, config, canary)
         sizes[config.name] = config_size([staging / file["path"] for file in entry["files"]]).size
+    document["curves"] = curves.measured(fresh)
     document["parent"] = contents.parent_of(fresh)
     document["files"] = _listed(staging)
     for path, content in descriptions(Release(staging, sealed(document)), sizes).items():

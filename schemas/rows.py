@@ -42,20 +42,20 @@ def numbered_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-def placed_jsonl(path: Path, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, Row]]:
+def placed_jsonl(path: Path, start: int = 0, stop: int | None = None, line: int = 1) -> Iterator[tuple[int, Row]]:
     """As ``read_jsonl``, each object with the place of its line (bytes); of the lines from ``start`` to ``stop``.
 
-    Errors name lines by number only where reading begins with the first.
+    ``line`` is the number of the first of them, which errors count from.
     """
     with _opened(path) as lines:
         lines.seek(start)
         place = start
-        for number, line in enumerate(lines, 1):
+        for number, text in enumerate(lines, line):
             if stop is not None and place >= stop:
                 return
-            if line.strip():
-                yield place, _object(line, path, number)
-            place += len(line)
+            if text.strip():
+                yield place, _object(text, path, number)
+            place += len(text)
 
 
 def lines_jsonl(path: Path) -> Iterator[tuple[int, Row | RequestError]]:

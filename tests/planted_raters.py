@@ -8,8 +8,8 @@ import polars as pl
 from builders.conversations.plan import planned_conversations
 from builders.pipeline.streams import Streams
 from builders.raters.parameters import planted_scale
-from evaluators.satisfaction.planted import PlantedTurns, planted_turns
-from evaluators.satisfaction.turns import SourceTurns, TargetTurns
+from schemas.satisfaction.planted import PlantedTurns, planted_turns
+from schemas.satisfaction.turns import SourceTurns, TargetTurns
 
 TASKS = ("travel", "gift", "recipe", "skill")
 

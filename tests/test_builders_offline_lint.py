@@ -1,11 +1,13 @@
 """The lint of the phrase banks: the banks are without fault, and what a writer can get wrong is named."""
 
+import dataclasses
+
 import pytest
 
 from builders.offline import lint
 from builders.offline.banks import FOLDER
 from builders.offline.proof import Line, proof, wordings_of
-from builders.offline.scene_files import read_scenes
+from builders.offline.scene_files import read_scenes, scenes
 from builders.offline.slots import place_problems, value_problem
 from schemas.errors import RequestError
 
@@ -30,6 +32,13 @@ def test_no_bank_has_a_fault():
     assert [problem for path in sorted(FOLDER.rglob("*.toml")) for problem in lint.check(path).problems] == []
 
 
+def test_no_sentence_stands_in_two_scenes():
+    assert list(lint.repeated(scenes())) == []
+    told = read_scenes(FOLDER / "scenes/adult_health.toml")
+    twice = dataclasses.replace(told[0], id="again", beats={"open": told[1].beats["away"]})
+    assert any("the same sentence as in" in problem for problem in lint.repeated([*told, twice]))
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
@@ -45,6 +54,11 @@ def test_no_bank_has_a_fault():
         ("I [saw] it.", "a choice of one"),
         ("I [saw|heard it.", "'[' without ']'"),
         ("It gave me anxiety.", "clinical"),
+        ("I had a list with me, as one does.", "stock phrase"),
+        ("I should mention that {second} was late.", "stock phrase"),
+        ("It tasted of iron.", "nobody knows who or what is meant"),
+        ("She had very clean ears.", "nobody knows who or what is meant"),
+        ("I asked [most of us|half of us] of us for help.", "a word twice"),
     ],
 )
 def test_fault_of_a_line_is_named(checked, line, fault):
@@ -90,6 +104,7 @@ def test_slot_where_its_type_cannot_stand_is_a_fault(line, values):
         ("fix", "mending the lamp"),
         ("fix", "to mend the lamp"),
         ("doing", "mend the lamp"),
+        ("doing", "switching the lamp on"),  # "on on a Monday"
         ("said_cl", "it was over."),
         ("fear_s", "it would end badly"),
         ("place_pp", "the street"),
@@ -156,6 +171,8 @@ def test_what_only_a_child_may_not_say_is_a_fault_of_child_lines_alone():
 def test_scene_without_a_beat_or_a_handle_is_named(checked):
     found = checked("scenes", "adult_health.toml", SCENE.replace("press = [", "pressed = [", 1))
     assert any("beat press is missing" in problem for problem in found)
+    found = checked("scenes", "adult_health.toml", SCENE.replace("earlier = [", "early = [", 1))
+    assert any("beat earlier is missing" in problem for problem in found)
     found = checked("scenes", "adult_health.toml", SCENE.replace('easy = "', 'eased_vp = "', 1))
     assert any("variant 0 lacks easy" in problem for problem in found)
 

@@ -148,7 +148,7 @@ def test_the_result_does_not_depend_on_the_order_of_files(root, result, tmp_path
 
 def test_target_gold_changes_no_calibrated_score(root):
     from evaluators.satisfaction.calibrating import METHODS, Raters, calibrate, predictions_of
-    from evaluators.satisfaction.turns import gold_turns
+    from schemas.satisfaction.turns import gold_turns
 
     known = RatedTurns(open_release(SPEC, root / "frozen"), 7)
     found = entries([read_scores(path, read_result(path)) for path in scores_of(root)])

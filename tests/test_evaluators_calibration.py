@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_raters import turns
 
-from evaluators.satisfaction.calibration import (
+from schemas.errors import RequestError
+from schemas.satisfaction.calibration import (
     MIN_HISTORY,
     block_cdf,
     identity,
@@ -19,8 +20,7 @@ from evaluators.satisfaction.calibration import (
     reference_mean_shift,
     reference_transfer,
 )
-from evaluators.satisfaction.turns import SourceTurns, TargetTurns, gold_turns
-from schemas.errors import RequestError
+from schemas.satisfaction.turns import SourceTurns, TargetTurns, gold_turns
 
 
 def source(scores, rater="R1", task="gift") -> SourceTurns:

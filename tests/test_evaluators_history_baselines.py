@@ -18,8 +18,8 @@ from evaluators.satisfaction.history_baselines import (
     rounded_mean,
 )
 from evaluators.satisfaction.nearest_turns import TextTurn, nearest_predictions
-from evaluators.satisfaction.turns import SourceTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.turns import SourceTurns
 
 GOLD = turns([(f"R1__gift__0.json__turn_{n}", "R1", "gift", score) for n, score in enumerate([3, 4, 4, 5, 5, 5, 5, 5])])
 TRAIN = turns([("a", "T1", "travel", 2), ("b", "T1", "travel", 2), ("c", "T1", "gift", 5), ("d", "T2", "gift", 5)])

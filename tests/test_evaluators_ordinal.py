@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from planted_raters import TASKS, blocks, planted, turns
 
-from evaluators.satisfaction.calibration import Calibrated, mean_shift, reference_cdf
-from evaluators.satisfaction.ordinal import fit_population, ordinal
-from evaluators.satisfaction.planted import PlantedJudge, judge_scores, oracle_scores
-from evaluators.satisfaction.turns import SourceTurns, TargetTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.calibration import Calibrated, mean_shift, reference_cdf
+from schemas.satisfaction.ordinal import fit_population, ordinal
+from schemas.satisfaction.planted import PlantedJudge, judge_scores, oracle_scores
+from schemas.satisfaction.turns import SourceTurns, TargetTurns
 
 HARSH = PlantedJudge("harsh", bias=-0.25, noise=0.12)
 JUDGES = (HARSH, PlantedJudge("lenient", bias=0.2, noise=0.12), PlantedJudge("flat", bias=0.1, noise=0.05, slope=0.4))

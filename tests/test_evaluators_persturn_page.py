@@ -31,13 +31,13 @@ def toured(tmp_path, monkeypatch, rehearse):
     monkeypatch.chdir(tmp_path)
     for words in commands():
         words = [str(path) for word in words for path in (sorted(Path().glob(word)) if "*" in word else [word])]
-        more = ["--limit", "400", "--out", "build/evaluations/persturn@1.0.0/said.offline-original.json"]
+        more = ["--limit", "400", "--out", "build/evaluations/persturn@1.0.1/said.offline-original.json"]
         assert main([*words, "--quiet", *(more if "offline:original" in words else [])]) == 0, words
     return tmp_path
 
 
 def test_the_tour_ranks_three_judges_and_two_candidates(toured):
-    result = read_result(toured / "build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json")
+    result = read_result(toured / "build/evaluations/persturn@1.0.1/satisfaction.reference_cdf.json")
     ranked = [row["name"] for row in result["figures"]["ranking"] if not row["baseline"]]
     assert sorted(ranked) == [f"{MODEL}, zero_shot", "offline:fair, zero_shot", "offline:harsh, zero_shot"]
     assert ranked[-1] == f"{MODEL}, zero_shot"

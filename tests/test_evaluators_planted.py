@@ -9,8 +9,11 @@ from persturn_samples import built_rows
 from planted_raters import planted
 
 from builders.__main__ import main as build
-from evaluators.satisfaction.curves import METHODS, curve, main, shortened
-from evaluators.satisfaction.planted import (
+from evaluators.satisfaction.curves import main
+from releases.__main__ import main as releases
+from schemas.errors import RequestError
+from schemas.satisfaction.curves import METHODS, curve, in_order_of_digests, shortened
+from schemas.satisfaction.planted import (
     JUDGES,
     PlantedJudge,
     best_scores,
@@ -19,8 +22,6 @@ from evaluators.satisfaction.planted import (
     planted_turns,
     score_shares,
 )
-from releases.__main__ import main as releases
-from schemas.errors import RequestError
 
 
 def error(turns, scores):
@@ -52,7 +53,7 @@ def test_a_judge_without_bias_and_noise_is_a_function_of_quality():
 
 
 def test_a_shorter_history_is_part_of_a_longer_one():
-    gold = planted(7, 24).gold_frame()
+    gold = in_order_of_digests(planted(7, 24).gold_frame())
     short, long = (set(shortened(gold, "gift", most)["sample_id"]) for most in (5, 20))
     assert short < long
     assert shortened(gold, "gift", 5).group_by("rater").len()["len"].unique().to_list() == [5]

@@ -6,7 +6,6 @@ import random
 import polars as pl
 import pytest
 
-from evaluators.satisfaction.calibration import Calibrated
 from evaluators.satisfaction.replay_scores import (
     CandidateScores,
     aggregates,
@@ -16,6 +15,7 @@ from evaluators.satisfaction.replay_scores import (
     rater_interval,
 )
 from schemas.errors import RequestError
+from schemas.satisfaction.calibration import Calibrated
 
 # PersTurnBench Table 8: micro mean, SAT rate, DSAT rate of 300 turns; the sum of scores and the satisfied turns.
 TABLE_8 = [

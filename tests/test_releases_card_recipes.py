@@ -109,8 +109,8 @@ for recipe in sys.argv[1:]:
 
 
 def test_the_recipes_of_the_other_cards_in_the_repository_run_as_printed(tmp_path):
-    names = ("likebench", "personalens", "persturn")
-    folders = [ROOT / "releases/frozen" / name / "1.0.0" for name in names]
+    names = ("likebench/1.0.0", "personalens/1.0.0", "persturn/1.0.1")
+    folders = [ROOT / "releases/frozen" / name for name in names]
     recipes = [recipe_of((folder / "README.md").read_text("utf-8")) for folder in folders]
     assert all(len([line for line in recipe.splitlines() if line.strip()]) <= 15 for recipe in recipes)
     done = subprocess.run(
@@ -125,7 +125,7 @@ def test_the_recipes_of_the_other_cards_in_the_repository_run_as_printed(tmp_pat
     likebench, personalens, persturn = done.stdout.splitlines()
     assert likebench.startswith("500 ") and likebench.endswith("characters for the model that plays the user")
     assert personalens.startswith(f"{open_release('personalens@1.0.0').tables['situations']} ")
-    scores = {row["sample_id"]: row["score"] for row in open_release("persturn@1.0.0").rows("ratings")}
+    scores = {row["sample_id"]: row["score"] for row in open_release("persturn@1.0.1").rows("ratings")}
     asked = [row["sample_id"] for row in pq.read_table(folders[2] / "persturn_eval").to_pylist()]
     off = [abs(scores[name] - 4) for name in asked]
     assert persturn == f"1 mean absolute error {sum(off) / len(off):.3f}, {off.count(0)} of {len(off)} right"
@@ -149,7 +149,7 @@ PROBES = [{"probe_id": "one", "question": "Who are you?"}, {"probe_id": "two", "
 
 
 def test_a_reply_to_score_ends_its_prompt_and_only_raters_who_test_are_asked():
-    release = open_release("persturn@1.0.0")
+    release = open_release("persturn@1.0.1")
     conversations = {row["conversation_id"]: row for row in release.rows("conversations")}
     ratings = {row["sample_id"]: row for row in release.rows("ratings")}
     tests = {row["rater_id"] for row in release.rows("splits") if row["split"] == "test"}

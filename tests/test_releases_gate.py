@@ -8,6 +8,7 @@ from releases import gate
 from releases.__main__ import VERBS, main
 from releases.opening import open_release
 from releases.verify import verify
+from schemas.engines.local import Local
 from schemas.errors import RequestError
 
 # What is wrong with the small workspace: it is small, and its memories are single sentences.
@@ -70,9 +71,9 @@ def test_the_manifest_lists_what_was_checked_with_counts(workspace):
     assert rates["the longest option is right"]["chance"] == 0.25
 
 
-def test_the_gate_finds_the_same_in_one_process_and_in_two(workspace):
+def test_the_gate_finds_the_same_in_one_process_in_two_and_on_an_engine(workspace):
     one, two = gate.check(workspace, processes=1), gate.check(workspace, processes=2)
-    assert one == two and one.open
+    assert one == two == gate.check(workspace, engine=Local(1)) and one.open
 
 
 @pytest.mark.parametrize("code", ["schema.max_length", "schema.required", "table.missing"])

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import json
 import os
 import signal
 from functools import partial
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.engines import stores
+from schemas.engines import shards, stores
 from schemas.engines.choice import engine, scratch
 from schemas.engines.groups import Partitions
 from schemas.engines.local import Local
@@ -91,6 +92,19 @@ def test_a_table_in_several_files_is_read_in_order_of_name_with_the_place_of_eac
     assert [(shard.first, shard.rows) for shard in found] == [(0, 2000), (2000, 2000), (4000, 500), (4500, 500)]
     assert [row for shard in found for row in shard.read()] == rows
     assert found[0].read(["n"])[7] == {"n": 7}
+
+
+def test_a_long_file_of_lines_is_cut_into_parts_and_a_bad_line_keeps_its_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "ROWS", 3)
+    path = tmp_path / "rows.jsonl"
+    lines = [json.dumps({"row": number, "text": "é" * number}) for number in range(8)]
+    path.write_text("\n".join([*lines[:4], "", *lines[4:]]), "utf-8")
+    parts = shards.shards_of(path)
+    assert [(each.first, each.rows, each.line) for each in parts] == [(0, 3, 1), (3, 3, 4), (6, 2, 8)]
+    assert [row["row"] for each in parts for row in each.read()] == list(range(8))
+    path.write_text("\n".join([*lines[:6], "{"]), "utf-8")
+    with pytest.raises(RequestError, match=r"rows\.jsonl:7"):
+        shards.shards_of(path)[-1].read()
 
 
 @pytest.mark.parametrize(("name", "content"), [("cut.parquet", b"PAR1 cut short"), ("empty.jsonl", b"")])

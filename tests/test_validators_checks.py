@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.benchmarks import benchmark
+from schemas.engines.local import Local
+from schemas.engines.shards import of_files
 from schemas.errors import RequestError
+from schemas.rows import write_jsonl
 from schemas.tables import Link, Table
 from validators import check
 from validators.links import Links
@@ -32,6 +35,28 @@ def test_a_whole_benchmark_runs_every_kind_of_check_and_counts_what_it_looked_at
 def test_rows_are_read_once_and_may_come_from_generators(small_heart):
     streamed = check(HEART, {name: iter(rows) for name, rows in small_heart.items()})
     assert streamed == check(HEART, small_heart)
+
+
+def test_tables_in_shards_have_the_faults_of_whole_ones(small_heart, tmp_path):
+    memories = small_heart["memories"]
+    memories[1] = {**memories[1], "id": None}  # named by its place, from the table's first row
+    memories[-1] = {**memories[-1], "age": "nine"}
+    memories[4] = {**memories[4], "ledger_refs": ["LED_99_999"]}
+    shards = {name: in_files(tmp_path / name, rows, 5) for name, rows in small_heart.items()}
+    whole, cut = check(HEART, small_heart), check(HEART, small_heart, engine=Local(1), shards=shards)
+    assert cut == whole
+    assert {"schema.type", "link.dangling", "table.rows_per"} <= {each.code for each in whole.findings}
+    assert check(HEART, small_heart, {"memories"}, engine=Local(2), shards=shards) == check(
+        HEART, small_heart, {"memories"}
+    )
+
+
+def in_files(folder, rows, each):
+    """The parts of files of so many rows."""
+    folder.mkdir()
+    for start in range(0, len(rows), each):
+        write_jsonl(folder / f"{start:05d}.jsonl", rows[start : start + each])
+    return of_files(sorted(folder.iterdir()))
 
 
 def test_a_table_that_is_not_there_is_an_error_of_the_whole_benchmark(small_heart):
@@ -137,7 +162,7 @@ def test_links_find_exactly_the_values_that_the_other_table_lacks(targets, value
     links = Links([link])
     steps = [(Table("to", ("id",)), to), (Table("from", ("id",)), source)]
     for table, rows in steps if target_first else steps[::-1]:
-        links.see(table, rows)
+        links.see(table, links.lookups(table).seen(rows))
         links.close(table)
     ((_, looked_at, found),) = links.results()
     flat = [(f"s{i}", value) for i, row in enumerate(values) for value in row]
@@ -151,8 +176,7 @@ def test_links_find_exactly_the_values_that_the_other_table_lacks(targets, value
 
 def test_a_null_points_to_nothing(small_heart):
     links = Links([Link("from", ("ref",), "to", "id")])
-    links.see(Table("to", ("id",)), [("t", {"id": "a"})])
-    links.close(Table("to", ("id",)))
-    links.see(Table("from", ("id",)), [("s", {"ref": None}), ("s2", {})])
-    links.close(Table("from", ("id",)))
+    for table, rows in (("to", [("t", {"id": "a"})]), ("from", [("s", {"ref": None}), ("s2", {})])):
+        links.see(Table(table, ("id",)), links.lookups(Table(table, ("id",))).seen(rows))
+        links.close(Table(table, ("id",)))
     assert [(looked_at, found) for _, looked_at, found in links.results()] == [(0, [])]

@@ -14,15 +14,21 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schemas.benchmarks import Benchmark, benchmark
-from schemas.command import DONE, FINDINGS, add_benchmark, parser, print_json, run, say
+from schemas.command import DONE, FINDINGS, add_benchmark, add_processes, parser, print_json, run, say
+from schemas.engines.choice import add_engine, engine
+from schemas.errors import RequestError
 from schemas.findings import Finding, in_order
 from schemas.rows import read_jsonl
 from schemas.sources import Source, add_source, source
 from schemas.tables import Row
 from schemas.workspace import Workspace
 from validators.sources import UserFile, table_of
+
+if TYPE_CHECKING:
+    from schemas.engines.shards import Shard
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="X",
         help="least distance of two characters' trait vectors (default: 0.25; the paper of HEART-BENCH claims 0.45)",
     )
+    add_processes(made)
+    add_engine(made, scratch=False)
     return run(_command, made, argv)
 
 
@@ -70,7 +78,9 @@ def _command(arguments: argparse.Namespace) -> int:
     from validators.rendering import lines
 
     only = None if arguments.table is None else {arguments.table}
-    report = check(chosen, tables, only, separation=arguments.separation)
+    chosen_engine = engine(arguments.engine, arguments.processes) if arguments.engine else None
+    shards = _shards(found) if chosen_engine else None
+    report = check(chosen, tables, only, separation=arguments.separation, engine=chosen_engine, shards=shards)
     if arguments.json:
         print_json(report.as_dict())
     for line in lines(report):
@@ -82,8 +92,17 @@ def _tables(found: Source) -> dict[str, Iterable[Row]]:
     return {name: found.rows(name) for name in found.readers}
 
 
+def _shards(found: Source) -> dict[str, list[Shard]]:
+    """The parts of every table."""
+    from schemas.engines.shards import of_files
+
+    return {name: of_files(files) for name, files in found.files.items()}
+
+
 def _check_file(arguments: argparse.Namespace, chosen: Benchmark) -> int:
     """Check a user's rows beside the tables of a workspace or release, where one is named."""
+    if arguments.engine:
+        raise RequestError("--rows with --engine", expected="one of them", fix="Leave --engine out")
     from validators.checks import check
     from validators.rendering import lines
 

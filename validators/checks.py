@@ -2,7 +2,8 @@
 
 Table by table, in order of dependency: rows against the record schema, links looked up as they go
 by, the columns that rules and figures need gathered; then rules, crossings, expected counts. Rows
-are read in chunks and let go, so a table has to fit into memory only by those columns. Rows that
+are read in parts (``validators.parts``), here or on an engine, and let go, so a table has to fit into memory
+only by those columns. Rows that
 break their schema are reported for that, and take no further part, except that links may point to
 them.
 
@@ -11,6 +12,7 @@ them.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +25,14 @@ from schemas.tables import Row, Table
 from validators.binding import columns_by_table, tables_by_record
 from validators.links import Links, counted
 from validators.own_rows import OwnRows
-from validators.records import examine, row_name
+from validators.parts import Part, Reading, read_rows, read_shard, sums
 from validators.report import Check, Report, Skipped
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from schemas.engines.choice import Engine
+    from schemas.engines.shards import Shard
     from validators.distributions import Distribution
     from validators.frames import Crossing, Rule
 
@@ -43,19 +47,22 @@ def check(
     separation: float | None = None,
     partial: bool = False,
     own_rows: OwnRows | None = None,
+    engine: Engine | None = None,
+    shards: Mapping[str, Sequence[Shard]] | None = None,
 ) -> Report:
     """Run every check on the tables given, or on those in ``only`` (the others are what they link to).
 
     Each iterable is read once. ``separation`` is the least distance of two characters (default: that of
     ``validators.rules.separation``). ``partial`` says that the tables are parts, of themselves and of the
     benchmark: expected counts do not apply, and tables that are not given are not missed. ``own_rows`` is what
-    the rows of the one table in ``only`` lack, where a user brings them along.
+    the rows of the one table in ``only`` lack, where a user brings them along. With an ``engine`` rows come from
+    ``shards`` by table, read there, and ``tables`` only says which there are.
     Raises RequestError for a table that the benchmark does not have.
     """
     for name in (*tables, *(only or ())):
         benchmark.table(name)
     wanted = only if only is not None else tables if partial else benchmark.tables
-    run = _Run(benchmark, frozenset(wanted), frozenset(tables), partial, separation, own_rows)
+    run = _Run(benchmark, frozenset(wanted), frozenset(tables), partial, separation, own_rows, engine, shards or {})
     for table in benchmark.tables.values():
         if table.name in tables and table.name in run.needed():
             run.read(table, tables[table.name])
@@ -100,6 +107,8 @@ class _Run:
     partial: bool
     separation: float | None
     own_rows: OwnRows | None
+    engine: Engine | None
+    shards: Mapping[str, Sequence[Shard]]
     seen: dict[str, int] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -158,31 +167,38 @@ class _Run:
 
     def read(self, table: Table, rows: Iterable[Row]) -> None:
         """Rows against their schema; links and columns on the way."""
-        from validators.frames import Columns
+        from validators.frames import frame_of
 
-        columns = Columns(table, self._columns(table))
-        per = self._per[table.name] = {column: Counter() for column in table.rows_per or {}}
+        reading = Reading(
+            table,
+            frozenset(self._columns(table)),
+            self._links.lookups(table),
+            self._lacking(table.name).may_lack,
+            table.name in self.wanted,
+        )
+        nothing = read_rows(reading, [], 1)
+        columns, per = [nothing.columns], [nothing.per]
         total = failed = 0
-        for chunk in _chunks(rows):
-            broken = dict(examine(table, chunk, total + 1, self._lacking(table.name).may_lack))
-            good = [row for index, row in enumerate(chunk) if index not in broken]
-            columns.add(good)
-            named_rows = [
-                (row_name(table, row, total + 1 + index), row)
-                for index, row in enumerate(chunk)
-                if isinstance(row, dict)
-            ]
-            self._links.see(table, named_rows)
-            for column, values in per.items():
-                values.update(str(row.get(column)) for _, row in named_rows)
-            total, failed = total + len(chunk), failed + len(broken)
-            if table.name in self.wanted:
-                self.findings += [finding for found in broken.values() for finding in found]
+        for part in self._parts(reading, rows):
+            columns.append(part.columns)
+            per.append(part.per)
+            self._links.see(table, part.seen)
+            total, failed = total + part.rows, failed + part.failed
+            self.findings += part.findings
         self._links.close(table)
-        self._frames[table.name] = columns.frame()
+        self._frames[table.name], self._per[table.name] = frame_of(table, columns), sums(per)
         if table.name in self.wanted:
             self.seen[table.name] = total
             self.checks.append(Check("schema", table.name, "a row does not fit its record schema", total, failed))
+
+    def _parts(self, reading: Reading, rows: Iterable[Row]) -> Iterator[Part]:
+        if self.engine is not None:
+            yield from self.engine.map(functools.partial(read_shard, reading), self.shards[reading.table.name])
+            return
+        first = 1
+        for chunk in _chunks(rows):
+            yield read_rows(reading, chunk, first)
+            first += len(chunk)
 
     def missing(self) -> None:
         """Tables that are asked for and not there, but for those the benchmark is whole without."""

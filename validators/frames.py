@@ -11,7 +11,7 @@ turns an exception inside a check into an ordinary failure (we raise it).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -74,31 +74,19 @@ class Crossing:
         return f"{self.field}: {self.message}"
 
 
-@dataclass
-class Columns:
-    """Some columns of a table's rows, gathered chunk by chunk. The rows must fit the record schema."""
+def columns_of(table: Table, names: Iterable[str], rows: Sequence[Row]) -> pa.Table:
+    """Some columns of rows that fit the record schema, and the key."""
+    wanted = {*names, *table.key}
+    schema = pa.schema([column for column in arrow_schema(table.schema) if column.name in wanted])
+    return pa.Table.from_pydict({name: [row.get(name) for row in rows] for name in schema.names}, schema=schema)
 
-    table: Table
-    names: Iterable[str]
-    _chunks: list[pa.Table] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        whole = arrow_schema(self.table.schema)
-        wanted = {*self.names, *self.table.key}
-        self._schema = pa.schema([column for column in whole if column.name in wanted])
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take the columns of some more rows."""
-        columns = {name: [row.get(name) for row in rows] for name in self._schema.names}
-        self._chunks.append(pa.Table.from_pydict(columns, schema=self._schema))
-
-    def frame(self) -> pl.DataFrame:
-        """All rows so far, with their ids as ``ROW``."""
-        whole = pa.concat_tables(self._chunks) if self._chunks else self._schema.empty_table()
-        frame = pl.from_arrow(whole)
-        assert isinstance(frame, pl.DataFrame)
-        key = [pl.col(column).cast(pl.String) for column in self.table.key]
-        return frame.with_columns(pl.concat_str(key, separator="/").alias(ROW))
+def frame_of(table: Table, columns: Sequence[pa.Table]) -> pl.DataFrame:
+    """The rows of all parts of a table (``columns_of``; one at least), with their ids as ``ROW``."""
+    frame = pl.from_arrow(pa.concat_tables(columns))
+    assert isinstance(frame, pl.DataFrame)
+    key = [pl.col(column).cast(pl.String) for column in table.key]
+    return frame.with_columns(pl.concat_str(key, separator="/").alias(ROW))
 
 
 def unique_key(table: Table) -> Rule:

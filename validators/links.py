@@ -1,7 +1,8 @@
 """Links between tables, and expected counts, as the benchmark's file has them.
 
-One pass over the rows of each table in order of dependency: values are looked up at once where the
-table they point to has been seen, so that only what dangles is kept, whatever the size of a table.
+One pass over the rows of each table in order of dependency. ``Lookups`` takes from some rows what links look up and
+what they point to, in any process; ``Links`` looks it up, at once where the table pointed to has been seen, so that
+only what dangles is kept, whatever the size of a table.
 
     python -m validators --benchmark heart
 """
@@ -22,6 +23,57 @@ _SOURCE = "benchmark file"
 
 Value = tuple[Any, ...]
 """What a link looks up: a value for each of its columns."""
+
+
+Columns = tuple[str, ...]
+Found = list[tuple[str, Value]]
+"""Values, each with the id of its row."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What some rows of a table hold: the values of linked columns; for each link of the table the values it looks up.
+
+    ``unread`` is by link the first row whose columns hold something, none of which can be looked up.
+    """
+
+    targets: Mapping[Columns, Mapping[Value, str]]
+    values: Sequence[Found]
+    unread: Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Lookups:
+    """What is taken from the rows of a table: the columns that links point to, and its own links."""
+
+    targets: tuple[Columns, ...]
+    links: tuple[Link, ...]
+
+    def seen(self, rows: Sequence[tuple[str, Row]]) -> Seen:
+        """What some rows hold, given with their ids."""
+        targets = {
+            columns: {
+                value: row_id for row_id, row in rows for value in _values(row, [(column,) for column in columns])
+            }
+            for columns in self.targets
+        }
+        values, unread = [], []
+        for link in self.links:
+            found, first = _looked_up(link, rows)
+            values.append(found)
+            unread.append(first)
+        return Seen(targets, values, unread)
+
+
+def _looked_up(link: Link, rows: Sequence[tuple[str, Row]]) -> tuple[Found, str | None]:
+    found: Found = []
+    unread: str | None = None
+    for row_id, row in rows:
+        before = len(found)
+        found += [(row_id, value) for value in _values(row, link.paths)]
+        if len(found) == before and unread is None and all(_holds(row, path) for path in link.paths):
+            unread = row_id
+    return found, unread
 
 
 @dataclass
@@ -50,30 +102,28 @@ class Links:
         for link in links:
             self._targets.setdefault((link.to_table, link.columns), {})
 
-    def see(self, table: Table, rows: Sequence[tuple[str, Row]]) -> None:
-        """Take some rows of a table, each with its id; ``close`` the table after its last row."""
-        for (name, columns), values in self._targets.items():
-            if name == table.name:
-                paths = [(column,) for column in columns]
-                values.update((value, row_id) for row_id, row in rows for value in _values(row, paths))
-        for looked in self._looked:
-            if looked.link.table == table.name:
-                self._look(looked, rows)
+    def lookups(self, table: Table) -> Lookups:
+        """What is to be taken from the rows of a table."""
+        targets = tuple(columns for name, columns in self._targets if name == table.name)
+        return Lookups(targets, tuple(link for link in self.links if link.table == table.name))
 
-    def _look(self, looked: _Looked, rows: Sequence[tuple[str, Row]]) -> None:
+    def see(self, table: Table, seen: Seen) -> None:
+        """Take what some rows of a table hold (``lookups``); ``close`` the table after its last row."""
+        for columns, targets in seen.targets.items():
+            self._targets[table.name, columns].update(targets)
+        own = [looked for looked in self._looked if looked.link.table == table.name]
+        for looked, values, unread in zip(own, seen.values, seen.unread, strict=True):
+            self._look(looked, values, unread)
+
+    def _look(self, looked: _Looked, values: Found, unread: str | None) -> None:
         link = looked.link
         known = self._targets[link.to_table, link.columns]
         unknown = looked.dangling if link.to_table in self._done else looked.waiting
-        for row_id, row in rows:
-            before = looked.values
-            for value in _values(row, link.paths):
-                looked.values += 1
-                if link.both_ways:
-                    looked.used.add(value)
-                if value not in known:
-                    unknown.append((row_id, value))
-            if looked.values == before and looked.unread is None and all(_holds(row, path) for path in link.paths):
-                looked.unread = row_id
+        looked.values += len(values)
+        if link.both_ways:
+            looked.used.update(value for _, value in values)
+        unknown += [(row_id, value) for row_id, value in values if value not in known]
+        looked.unread = looked.unread or unread
 
     def close(self, table: Table) -> None:
         """The table has been seen whole."""

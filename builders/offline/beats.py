@@ -16,8 +16,6 @@ from builders.offline.scenes import Frame
 
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
 _BRIGHT = ("sun", "heat")
-# What may be told of any day, where the scene does not say itself what came before it and after it.
-_SHARED = {"before": "earlier", "evening": "later"}
 
 
 def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
@@ -61,8 +59,6 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
         return frame.scene.beats[frame.stance]
     if beat in frame.scene.beats:
         return frame.scene.beats[beat]
-    if _SHARED.get(beat) in frame.scene.beats:
-        return ()
     if beat == "night":
         return [line for line in voice(frame.archetype).beats[beat][frame.language] if _knows_whoever(line, frame)]
     if beat in VOICE_BEATS:
@@ -80,13 +76,8 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
             return ()
         side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
         return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
-    if beat in {"before", "tempted"}:
-        return pieces("days", beat, frame.language)
-    if beat in {"earlier", "later"}:
-        return _episodes(frame, beat)
-    if beat == "evening":
-        late = frame.moment.part in {"evening", "night"}
-        return pieces("days", "morning" if late else "evening", frame.language)
+    if beat == "tempted":
+        return pieces("tempted", frame.language)
     if beat in {"at_home", "at_home_later"}:
         return _home(frame, "before" if beat == "at_home" else "evening")
     if beat == "ailment":
@@ -105,12 +96,6 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
     bright = frame.weather in _BRIGHT and not frame.moment.dark
     day = "child_day" if frame.language == "child" else "day"
     return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
-
-
-def _episodes(frame: Frame, beat: str) -> Sequence[str]:
-    """Small stories of the same day: from before the scene, or from the evening after a scene by day."""
-    late = frame.moment.part in {"evening", "night"}
-    return () if beat == "later" and late else pieces("episodes", beat, frame.language)
 
 
 def _home(frame: Frame, when: str) -> Sequence[str]:

@@ -17,6 +17,7 @@ import argparse
 import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 from schemas.errors import RequestError
 
 # Banks of sentences that any scene may use.
-_SHARED = frozenset({"days", "settings", "weather", "body", "home", "episodes"})
+_SHARED = frozenset({"settings", "weather", "body", "home", "tempted"})
 # What every variant of a scene gives, because voices use it in any scene.
 HANDLES = frozenset(["matter", "fix", "easy", "doing", "fear_s"])
 # People and things of the ledger at home, which lines of home.toml name.
@@ -94,14 +95,17 @@ def check(path: Path) -> Checked:
 
 
 def repeated(told: Sequence[Scene]) -> Iterator[str]:
-    """Sentences that stand in two lines of the scenes, word for word."""
-    first: dict[str, tuple[str, str]] = {}
+    """Ids that two scenes have, and sentences that stand in two lines of the scenes, word for word."""
+    for scene_id, count in Counter(scene.id for scene in told).items():
+        if count > 1:
+            yield f"{scene_id}: {count} scenes have this id"
+    first: dict[str, tuple[tuple[str, str], str]] = {}
     for scene in told:
         for beat, lines in scene.beats.items():
             for line in lines:
                 where = f"{scene.id}.{beat}"
                 for said in fixed(line):
-                    if len(said) > _SHORT and first.setdefault(said, (line, where))[0] != line:
+                    if len(said) > _SHORT and first.setdefault(said, ((where, line), where))[0] != (where, line):
                         yield f"{where}: the same sentence as in {first[said][1]}: {said!r}"
 
 
@@ -151,7 +155,7 @@ def _handles(language: str) -> Sequence[Mapping[str, str]]:
 
 
 def _scene(scene: Scene) -> Iterator[str]:
-    optional = {"detail", "earlier", "later"} | ({"away"} if not {"A", "B"} & set(scene.tiers) else set())
+    optional = {"detail"} | ({"away"} if not {"A", "B"} & set(scene.tiers) else set())
     needed = [beat for beat in BEATS if beat not in optional]
     for beat in needed:
         if beat not in scene.beats:

@@ -53,18 +53,12 @@ _MORE = (
     ("weather", 0, 91, 1, 0),
     ("detail", 1, 102, 6, 0),
     ("earlier", 2, 0, 1, 120),
-    ("before", 1, -100, 1, 0),
-    ("evening", 4, -100, 1, 0),
-    ("later", 4, -89, 1, 0),
-    ("before", 1, -99, 2, 0),
 )
 # Which lines come when in the last paragraph, by the first slot of time they have.
 _LATER = "{Later}"
 _AFTERMATH = (_LATER, "{Soon}", "{Days}")
 # Beats of the evening of that day, which come before what is told with a time of its own.
-_AT_NIGHT = {"evening": 0.5, "at_home_later": 0.5, "later": 1.0}
-# After a scene late at night the rest of the day is the next morning: after {Later}, before {Soon}.
-_MORNING, _NEXT_MORNING = "In the morning", 2.5
+_AT_NIGHT = {"at_home_later": 0.5, "later": 1.0}
 # What makes a stretch be left out sooner: each time its line was told, chance.
 _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one, or to the voice.
@@ -132,7 +126,7 @@ class Outline:
             told: set[str] = set()
             for place, beat in enumerate(paragraph):
                 name = beat.rstrip("?")
-                if _INSTEAD.get(name) in told or (name in EPISODES and name not in self._frame.scene.beats):
+                if _INSTEAD.get(name) in told:
                     continue
                 line = self._next(name, times)
                 if line is not None:
@@ -154,8 +148,7 @@ class Outline:
         ``crowded`` are handles of the scene that it must not name.
         """
         for number, (beat, paragraph, place, most, least) in enumerate(_MORE):
-            own = beat in self._frame.scene.beats
-            wanted = self._more[number] < most and room >= least and not (beat == "later" and own)
+            wanted = self._more[number] < most and room >= least
             line = self._next(beat, set(), crowded) if wanted else None
             if line is not None:
                 self._added += 1
@@ -227,8 +220,6 @@ def _time(line: str) -> str | None:
 def _when(beat: str, line: str) -> float:
     """Where a line belongs in its paragraph: in order, but what comes later comes later."""
     time = _time(line)
-    if line.startswith(_MORNING):
-        return _NEXT_MORNING
     if beat in _AT_NIGHT:
         return _AT_NIGHT[beat]
     return 0 if time is None else 2 + _AFTERMATH.index(time)

@@ -13,6 +13,7 @@ where offline speakers said it and so know.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -107,8 +108,8 @@ def _table(unit: Any, groups: tuple[str, ...], rows: Any, always: Sequence[str] 
     """The rows as a table, which has its columns without any row, too."""
     rows = list(rows)
     columns = dict.fromkeys(["item", "state", "reason", *groups, *always, *_USED])
-    for row in rows:
-        columns |= dict.fromkeys(row)
+    for names in dict.fromkeys(tuple(row) for row in rows):
+        columns |= dict.fromkeys(names)
     return Said(unit, groups, said_frame(rows, list(columns)))
 
 
@@ -166,12 +167,11 @@ def _unsaid(dialogue: str, failure: Failure, spoken: Mapping[tuple[int, int], in
 
 def _dialogue(one: HeldTalk, settings: BackendSettings) -> dict[str, Any]:
     found = one.dialogue
-    tokens: Counter[str] = Counter()
-    costs: list[float | None] = []
+    replies: dict[Role, list[Reply]] = {}
     for turn in (*found.turns, *found.notes):
-        own = _used([turn.reply], turn.role, settings)
-        tokens.update({name: own[name] for name in ("input_tokens", "output_tokens")})
-        costs.append(own["cost"])
+        replies.setdefault(turn.role, []).append(turn.reply)
+    spent = [_used(own, role, settings) for role, own in replies.items()]
+    costs = [own["cost"] for own in spent]
     last = found.turns[-1] if found.turns else None
     return {
         **_about(one),
@@ -182,9 +182,9 @@ def _dialogue(one: HeldTalk, settings: BackendSettings) -> dict[str, Any]:
         "messages": str(len(found.turns)),
         **one.talk.fields,
         **_planted(one.planted.dialogue),
-        "input_tokens": tokens["input_tokens"],
-        "output_tokens": tokens["output_tokens"],
-        "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
+        "input_tokens": sum(own["input_tokens"] for own in spent),
+        "output_tokens": sum(own["output_tokens"] for own in spent),
+        "cost": None if None in costs else math.fsum(costs),
     }
 
 

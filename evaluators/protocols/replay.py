@@ -12,8 +12,8 @@ said, whatever the candidate would have said before. PersTurnBench 5.1 and appen
 ``offline:original`` writes the recorded replies of all rated turns, as the reference that judges are measured and
 calibrated on. A reply that is empty after three attempts is failed and missing, as is one that was cut off.
 
-    python -m evaluators run --release persturn@1.0.0 --model offline:original
-    python -m evaluators run --release persturn@1.0.0 --model NAME --mode memory --selection hard
+    python -m evaluators run --release persturn@1.0.1 --model offline:original
+    python -m evaluators run --release persturn@1.0.1 --model NAME --mode memory --selection hard
 """
 
 from __future__ import annotations

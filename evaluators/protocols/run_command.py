@@ -4,7 +4,7 @@
     python -m evaluators run --release fidelity@0.1.0 --model offline:slipping
     python -m evaluators run --release heart@2.0.0 --protocol questionnaire --setting recent --model NAME
     python -m evaluators run --release likebench@1.0.0 --model NAME --user NAME --memory dup
-    python -m evaluators run --release persturn@1.0.0 --model NAME --mode memory
+    python -m evaluators run --release persturn@1.0.1 --model NAME --mode memory
 
 Nothing is judged here: ``python -m evaluators judge`` reads the rows, as often and by as many judges as one likes.
 Multiple choice needs no judge and has its own verb, ``choice``. An interrupted run goes on from its journal.

@@ -2,7 +2,7 @@
 
     python -m evaluators report build/evaluations/heart@2.0.0/choice.*.json --out report.html
     python -m evaluators report build/evaluations/*/choice.*.json build/evaluations/*/scores.*.json --out report.html
-    python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out persturn.html
+    python -m evaluators report build/evaluations/persturn@1.0.1/satisfaction.reference_cdf.json --out persturn.html
 
 A chapter a release and kind of result (choices, dialogues, scores of judged texts, judges of satisfaction), with the
 sections that the results hold something for. Results on one benchmark must be of the same content: figures of
@@ -79,7 +79,7 @@ def grouped(paths: Sequence[Path]) -> dict[tuple[str, str, str], list[Read]]:
     """
     found: dict[tuple[str, str, str], list[Read]] = {}
     for path in dict.fromkeys(paths):
-        result = read_result(path)
+        result = read_result(path, scores_follow=True)
         if result["kind"] not in KINDS:
             raise RequestError(
                 f"a result of `{result['kind']}`", path,

@@ -40,7 +40,8 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """The verb."""
-    found = [(path, result) for path in parsed.results if (result := read_result(path))["kind"] in _RANKED]
+    read = [(path, read_result(path, scores_follow=True)) for path in parsed.results]
+    found = [one for one in read if one[1]["kind"] in _RANKED]
     if not found:
         raise RequestError("no result to rank", parsed.results[0], expected="files that `choice` or `judge` wrote")
     document = leaderboard(found, parsed.seed)

@@ -18,6 +18,9 @@ from schemas.errors import RequestError
 BLOCK_BYTES = 1_150_000
 """What the items of a chapter may take of a page of 1.5 MB."""
 
+FIRST_ITEMS = 1_000
+"""How many of very many items are tried first."""
+
 PLACED = "Here are {count:,} of {all:,} {what}, evenly spread: a page of fewer runs has room for more."
 """The note where not all items fit."""
 
@@ -107,13 +110,20 @@ def data_block_within(
     kind: str, ids: Sequence[str], make: Callable[[Sequence[str]], Any], most: int = BLOCK_BYTES
 ) -> tuple[str, int]:
     """The block of as many ids as fit ``most`` bytes, evenly spread, and how many those are; ``make`` makes the
-    document of some of them. At least one id is in it, whatever its size."""
-    count = len(ids)
+    document of some of them. At least one id is in it, whatever its size.
+
+    Of very many ids some are tried first, so that time and memory go with what fits and not with how many there are."""
+    count, too_many = min(len(ids), FIRST_ITEMS), len(ids) + 1
     while True:
         block = data_block(kind, make([ids[place * len(ids) // count] for place in range(count)]))
-        if len(block) <= most or count <= 1:
+        fitting = int(count * most / len(block) * 0.97)
+        if len(block) > most and count > 1:
+            too_many = count
+            count = max(1, min(count - 1, fitting))
+        elif fitting <= count or count + 1 >= too_many:
             return block, count
-        count = max(1, min(count - 1, int(count * most / len(block) * 0.97)))
+        else:
+            count = min(fitting, too_many - 1)
 
 
 @dataclass

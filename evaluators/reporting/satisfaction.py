@@ -1,6 +1,6 @@
 """The chapter about judges of satisfaction: ranks with intervals, calibration, gain by memory, candidates in replay.
 
-    python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out report.html
+    python -m evaluators report build/evaluations/persturn@1.0.1/satisfaction.reference_cdf.json --out report.html
 
 Made from the result of ``calibrate`` alone. PersTurnBench 4 and 5, Tables 2 to 8, Figures 3 to 5.
 """

@@ -1,6 +1,6 @@
 """Candidates in replay as a section: means under one calibration, and win, tie and loss pair by pair.
 
-    python -m evaluators report build/evaluations/persturn@1.0.0/satisfaction.reference_cdf.json --out report.html
+    python -m evaluators report build/evaluations/persturn@1.0.1/satisfaction.reference_cdf.json --out report.html
 
 PersTurnBench 5.2, Tables 7 and 8, Figure 3.
 """

@@ -156,7 +156,8 @@ def _fill(text: str, fields: Fields, rubric: Rubric) -> str:
 
 def _material(fields: Fields, name: str, rubric: Rubric) -> str:
     """A field's text, in which no line can pass for one of the prompt's headings."""
-    return _HEADING.sub(" #", _field(fields, name, rubric))
+    text = _field(fields, name, rubric)
+    return _HEADING.sub(" #", text) if "#" in text else text
 
 
 def _field(fields: Fields, name: str, rubric: Rubric) -> str:

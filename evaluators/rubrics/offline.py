@@ -25,11 +25,11 @@ import numpy as np
 
 from evaluators.rubrics.loading import Part, Rubric
 from evaluators.rubrics.verdicts import NA, say_value
-from evaluators.satisfaction.planted import JUDGES as BIASED_JUDGES
-from evaluators.satisfaction.planted import PlantedJudge
-from evaluators.satisfaction.turns import SATISFIED, SCORES
 from evaluators.scoring.said_rows import planted_in
 from schemas.errors import RequestError
+from schemas.satisfaction.planted import JUDGES as BIASED_JUDGES
+from schemas.satisfaction.planted import PlantedJudge
+from schemas.satisfaction.turns import SATISFIED, SCORES
 
 BIASED = {judge.name: judge for judge in BIASED_JUDGES}
 JUDGES = ("exact", "noisy", "constant", "random", "stated", "words", *BIASED)

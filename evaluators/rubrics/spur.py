@@ -1,6 +1,6 @@
 """``python -m evaluators spur``: criteria of satisfaction learned from raters that train, written as a rubric.
 
-    python -m evaluators spur --release persturn@1.0.0 --model NAME --out spur.toml --max-cost 5
+    python -m evaluators spur --release persturn@1.0.1 --model NAME --out spur.toml --max-cost 5
     python -m evaluators judge SAID --judge NAME --rubric spur.toml
 
 The first of SPUR's two steps (PersTurnBench 4.2): of up to 150 satisfied and as many dissatisfied turns a model says
@@ -28,7 +28,6 @@ from evaluators.running import (
     run_chains,
 )
 from evaluators.satisfaction.turn_fields import RatedTurns, before, reply_of, shown_messages, texts
-from evaluators.satisfaction.turns import SATISFIED
 from models.backends import BackendSettings, add_asking_arguments
 from models.prompts import load
 from models.request import Chain, Reply, Request
@@ -37,10 +36,11 @@ from schemas.command import DONE, FINDINGS, MACHINE_FAILED, print_json, say
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
 from schemas.rows import write_whole
+from schemas.satisfaction.turns import SATISFIED
 from schemas.tables import Row
 
 HELP = "learn criteria of satisfaction from raters that train, and write them as a rubric (SPUR)"
-EXAMPLE = "python -m evaluators spur --release persturn@1.0.0 --model offline:reasons --out spur.toml"
+EXAMPLE = "python -m evaluators spur --release persturn@1.0.1 --model offline:reasons --out spur.toml"
 OFFLINE = ("reasons",)
 LABELS = ("satisfied", "dissatisfied")
 

@@ -1,1 +1,4 @@
-"""Satisfaction of raters, turn by turn: calibration, baselines, metrics, replay. PersTurnBench."""
+"""Satisfaction of raters, turn by turn: judges calibrated, baselines, metrics, replay. PersTurnBench.
+
+Calibrations themselves are in ``schemas.satisfaction``: the cards of releases measure with them, too.
+"""

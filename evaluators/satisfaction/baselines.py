@@ -14,7 +14,7 @@ from evaluators.satisfaction.calibrating import Raters, blocks
 from evaluators.satisfaction.history_baselines import BASELINES, history_predictions
 from evaluators.satisfaction.nearest_turns import NEIGHBOURS, TextTurn, nearest_by_task
 from evaluators.satisfaction.turn_fields import RatedTurns, before, reply_of
-from evaluators.satisfaction.turns import PREDICTIONS, SourceTurns
+from schemas.satisfaction.turns import PREDICTIONS, SourceTurns
 from schemas.tables import Row
 
 NEAREST = tuple(f"nearest_{k}" for k in NEIGHBOURS)

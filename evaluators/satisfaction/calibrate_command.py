@@ -1,7 +1,7 @@
 """``python -m evaluators calibrate``: judges of satisfaction are calibrated to raters, measured, and rank candidates.
 
-    python -m evaluators calibrate build/evaluations/persturn@1.0.0/scores.*.json --release persturn@1.0.0
-    python -m evaluators calibrate SCORES... --release persturn@1.0.0 --calibration ordinal --ties average
+    python -m evaluators calibrate build/evaluations/persturn@1.0.1/scores.*.json --release persturn@1.0.1
+    python -m evaluators calibrate SCORES... --release persturn@1.0.1 --calibration ordinal --ties average
 
 Reads what `judge` wrote of recorded replies (`run --model offline:original`) and of candidates. Every judge is measured
 raw and under every calibration; ``--calibration`` is the one that ranks judges and scores candidates, the same for all
@@ -25,15 +25,15 @@ from evaluators.satisfaction.judged_turns import Entry, entries
 from evaluators.satisfaction.meta_evaluation import Choices, Evaluated, agreement, evaluated, personalization, ranking
 from evaluators.satisfaction.replay_figures import replayed
 from evaluators.satisfaction.turn_fields import RatedTurns
-from evaluators.satisfaction.turns import gold_turns
 from evaluators.scoring.results import Result, demand_release, head, read_result, write_result
 from evaluators.scoring.score_rows import read_scores
 from releases import Release, open_release
 from schemas.command import DONE, FINDINGS, print_json, say
 from schemas.errors import RequestError, unknown
+from schemas.satisfaction.turns import gold_turns
 
 HELP = "calibrate judges of satisfaction to raters, measure them, and compare candidates in replay"
-EXAMPLE = "python -m evaluators calibrate build/evaluations/persturn@1.0.0/scores.*.json --release persturn@1.0.0"
+EXAMPLE = "python -m evaluators calibrate build/evaluations/persturn@1.0.1/scores.*.json --release persturn@1.0.1"
 KIND = "satisfaction"
 
 _BASE = "zero_shot"
@@ -87,7 +87,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _scores(path: Path, release: Release) -> Result:
     """The header of a score file of this release. Raises RequestError for any other result."""
-    result = read_result(path)
+    result = read_result(path, scores_follow=True)
     if result["kind"] != "scores":
         raise RequestError(
             f"a result of `{result['kind']}`", path, expected="one that `judge` wrote", fix="Leave it out"

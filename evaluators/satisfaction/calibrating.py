@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from evaluators.satisfaction import calibration
-from evaluators.satisfaction.calibration import Calibrated, Ties
 from evaluators.satisfaction.judged_turns import Entry
-from evaluators.satisfaction.ordinal import ordinal
-from evaluators.satisfaction.turns import PREDICTIONS, SourceTurns, TargetTurns
+from schemas.satisfaction import calibration
+from schemas.satisfaction.calibration import Calibrated, Ties
+from schemas.satisfaction.ordinal import ordinal
+from schemas.satisfaction.turns import PREDICTIONS, SourceTurns, TargetTurns
 
 METHODS = (
     "raw", "mean_shift", "block_cdf", "reference_cdf", "reference_mean_shift", "reference_transfer", "ordinal",

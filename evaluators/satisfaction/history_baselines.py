@@ -19,8 +19,8 @@ from statistics import median
 
 import polars as pl
 
-from evaluators.satisfaction.turns import SCORES, SourceTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.turns import SCORES, SourceTurns
 
 BASELINES = (
     "global_mean", "global_majority", "task_mean", "task_majority",

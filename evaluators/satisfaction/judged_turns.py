@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from evaluators.satisfaction.turns import SATISFIED, SCORES
 from evaluators.scoring.metrics import STATES, Metric
 from evaluators.scoring.score_rows import Scores
 from schemas.errors import RequestError
+from schemas.satisfaction.turns import SATISFIED, SCORES
 
 ORIGINAL = "offline:original"
 MEMORY = "memory_"

@@ -16,12 +16,12 @@ import polars as pl
 
 from evaluators.satisfaction import calibrating
 from evaluators.satisfaction.calibrating import METHODS, Raters, calibrate
-from evaluators.satisfaction.calibration import Ties
 from evaluators.satisfaction.judged_turns import Entry
 from evaluators.satisfaction.metrics import Evaluation, evaluate, matched, rater_draws
 from evaluators.satisfaction.per_rater import gains
 from evaluators.scoring.ranking import ranks_of
 from evaluators.scoring.resampling import ClusterDraws, Estimate
+from schemas.satisfaction.calibration import Ties
 
 RAW = "raw"
 

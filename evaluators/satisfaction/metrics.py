@@ -26,12 +26,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.satisfaction import contingency, per_rater
-from evaluators.satisfaction.contingency import Floats
+from evaluators.satisfaction import per_rater
 from evaluators.satisfaction.published_bootstrap import published_bounds, published_counts
-from evaluators.satisfaction.turns import GOLD, PREDICTIONS, SCORES
 from evaluators.scoring.resampling import ClusterDraws, Estimate, estimate
 from schemas.errors import RequestError
+from schemas.satisfaction import contingency
+from schemas.satisfaction.contingency import Floats
+from schemas.satisfaction.turns import GOLD, PREDICTIONS, SCORES
 
 DRAWS = 1_000
 
@@ -80,7 +81,7 @@ def matched(gold: pl.DataFrame, predictions: pl.DataFrame) -> Matched:
 
     Raises RequestError for repeated sample ids, scores outside 1 to 5, and where no turn has both.
     """
-    from evaluators.satisfaction.turns import gold_turns, prediction_turns
+    from schemas.satisfaction.turns import gold_turns, prediction_turns
 
     known, said = gold_turns(gold.select(GOLD.keys())), prediction_turns(predictions.select(PREDICTIONS.keys()))
     both = known.join(said.select("sample_id", "prediction"), on="sample_id", how="inner", maintain_order="left")

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluators.satisfaction import contingency
-from evaluators.satisfaction.contingency import LABELS, Floats
-from evaluators.satisfaction.turns import SATISFIED, SCORES
+from schemas.satisfaction import contingency
+from schemas.satisfaction.contingency import LABELS, Floats
+from schemas.satisfaction.turns import SATISFIED, SCORES
 
 _LEAST_TURNS = 3
 _MOST_R = 0.9999

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from evaluators.satisfaction.calibration import Calibrated
 from evaluators.satisfaction.published_bootstrap import DRAWS, published_bounds, published_counts
-from evaluators.satisfaction.turns import SATISFIED, SCORES
 from evaluators.scoring.resampling import ClusterDraws, Estimate
 from schemas.errors import RequestError
+from schemas.satisfaction.calibration import Calibrated
+from schemas.satisfaction.turns import SATISFIED, SCORES
 
 GROUPS: Mapping[str, tuple[str, ...]] = {"rater": ("rater",), "task": ("task",), "block": ("rater", "task")}
 

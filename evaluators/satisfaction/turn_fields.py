@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.satisfaction.planted import PlantedTurns, best_scores, planted_turns, quality_of
 from releases import Release
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
+from schemas.satisfaction.planted import PlantedTurns, best_scores, planted_turns, quality_of
 from schemas.tables import Row, vocabulary
 
 NEEDS = ("raters", "conversations", "ratings", "splits")
@@ -173,6 +173,6 @@ def _labels() -> Mapping[str, str]:
 
 
 def _reasons() -> Sequence[str]:
-    from evaluators.satisfaction.planted import REASONS
+    from schemas.satisfaction.planted import REASONS
 
     return REASONS

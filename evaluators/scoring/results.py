@@ -51,8 +51,11 @@ def write_result(path: Path, result: Result) -> None:
     write_whole(path, [orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
 
 
-def read_result(path: Path) -> Result:
-    """A result. Raises RequestError for what is none, comes from newer code, or was edited."""
+def read_result(path: Path, *, scores_follow: bool = False) -> Result:
+    """A result. Raises RequestError for what is none, comes from newer code, or was edited.
+
+    ``scores_follow`` is for callers that go on to ``read_scores``: it checks the rows of scores, which takes a while,
+    and here they are left to it."""
     try:
         document = orjson.loads(path.read_bytes())
     except FileNotFoundError:
@@ -79,14 +82,14 @@ def read_result(path: Path) -> Result:
         raise RequestError("not a result", path, expected=problems[0], fix="Run the evaluation again")
     if document["kind"] == "choice":
         _check_figures(document, path)
-    elif document["kind"] == "scores":
+    elif document["kind"] == "scores" and not scores_follow:
         read_scores(path, document)
     return document  # type: ignore[no-any-return]
 
 
-def read_results(paths: Sequence[Path], kind: str = "choice") -> list[Result]:
+def read_results(paths: Sequence[Path], kind: str = "choice", *, scores_follow: bool = False) -> list[Result]:
     """Results that can be compared. Raises RequestError for another kind, other content and other questions."""
-    found = [(path, read_result(path)) for path in paths]
+    found = [(path, read_result(path, scores_follow=scores_follow)) for path in paths]
     for path, result in found:
         if result["kind"] != kind:
             raise RequestError(

@@ -12,7 +12,9 @@ _DETAILS = (
 
 
 def names_of(results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A name for each result, different from all others: only details in which runs of one name differ are in it."""
+    """A name for each result, different from all others: only details in which runs of one name differ are in it.
+
+    A detail that a run does not have (nothing about its people was changed) is not in its name."""
     runs = [result["run"] for result in results]
     made = [f"{run['model']}, {run['setting']}" if "setting" in run else str(run["model"]) for run in runs]
     for detail in _DETAILS:
@@ -20,7 +22,7 @@ def names_of(results: Sequence[Mapping[str, Any]]) -> list[str]:
         for run, name in zip(runs, made, strict=True):
             groups.setdefault(name, set()).add(str(run.get(detail)))
         made = [
-            f"{name}, {_detail(run, detail)}" if detail in run and len(groups[name]) > 1 else name
+            f"{name}, {_detail(run, detail)}" if run.get(detail) is not None and len(groups[name]) > 1 else name
             for name, run in zip(made, runs, strict=True)
         ]
     return [

@@ -115,7 +115,7 @@ def _scores(paths: Sequence[Path], headers: Sequence[Result], said: Sequence[Pat
         for path, header in zip(said, headers, strict=True)
     }
     found: dict[str, list[Scores]] = {name: [] for name in digests}
-    for path, result in zip(paths, read_results(paths, "scores"), strict=True):
+    for path, result in zip(paths, read_results(paths, "scores", scores_follow=True), strict=True):
         owners = [name for name, tables in digests.items() if tables == result["said"]["tables"]]
         if not owners:
             raise RequestError(

@@ -8,6 +8,7 @@ as answered would be paid again.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -125,10 +126,11 @@ def unwritable(path: Path, error: Exception) -> MachineError:
 
 
 def _create(path: Path) -> None:
-    """A new journal, renamed into place when it is whole: an empty file is a damaged one."""
+    """A new journal, renamed into place when it is whole and on disk: an empty file is a damaged one."""
     made = path.with_name(f".{path.name}.new")
     made.unlink(missing_ok=True)
     with contextlib.closing(sqlite3.connect(made, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # it is waited for once, below
         connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
@@ -136,6 +138,8 @@ def _create(path: Path) -> None:
             f" PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         )
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with made.open("rb+") as file:
+        os.fsync(file.fileno())
     made.rename(path)
 
 

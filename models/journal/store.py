@@ -2,7 +2,8 @@
 
 One SQLite file (WAL, synchronous FULL; tables in ``journal.sql``). A request is known by the digest of
 all that determines its answer, so running a command again replays what was answered, for free, and
-asks the rest. A thread writes in groups: while one commit reaches the disk, the next group gathers.
+asks the rest. A thread writes in groups: while one commit reaches the disk, the next group gathers. A reply goes to
+the thread with the request that its chain asks next, so that this one does not wait for two commits.
 Which of the requests that are recorded as pending are being sent stands in a file beside it (``sending``).
 When the disk is full, replies under way go to the reserve beside the file (``reserve``), and the next
 run takes them over. One process writes at a time; any number may read (``python -m models journal``).
@@ -82,7 +83,8 @@ class Journal:
         self._take_over()
         self.known: dict[bytes, int | None] = dict(connection.execute("SELECT key, rowid FROM replies"))
         self._reader = files.reader(path)
-        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._gathered: list[Job] = []  # of this turn of the event loop
+        self._queue: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
         self._writer.start()
 
@@ -143,7 +145,7 @@ class Journal:
             for one, settings, parts in new:
                 records.insert_asked(connection, one, settings, parts, self.run)
 
-        await self._do(work)
+        await self.write(work)
 
     def answer(self, answered: Answered) -> asyncio.Future[None]:
         """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it."""
@@ -169,12 +171,15 @@ class Journal:
 
     async def written(self) -> None:
         """All that was noted so far is on disk when this returns. Raises MachineError when it is not."""
+        self._hand_over()
         if self._last is not None:
             await self._last
 
     async def write(self, work: Work) -> None:
-        """Do other work on the connection, in its turn and committed when this returns."""
-        await self._do(work)
+        """Do work on the connection, in its turn and committed when this returns."""
+        done = self._enqueue(work)
+        self._hand_over()
+        await done
 
     def change(self, *statements: tuple[str, Sequence[Any]]) -> None:
         """Run statements at once, in one transaction: for commands, not for a run."""
@@ -203,6 +208,7 @@ class Journal:
 
     def close(self) -> None:
         """Write what is waiting, and stop."""
+        self._hand_over()
         self._queue.put(None)
         self._writer.join()
         self._reader.close()
@@ -210,24 +216,29 @@ class Journal:
         if self._failed is None:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    async def _do(self, work: Work) -> None:
-        await self._enqueue(work)
-
     def _enqueue(self, work: Work, reply: Answered | None = None) -> asyncio.Future[None]:
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._last = done
-        self._queue.put((work, reply, done))
+        """Note what is to be done. The thread gets it with what is waited for, or in the event loop's next turn."""
+        loop = asyncio.get_running_loop()
+        self._last = done = loop.create_future()
+        if not self._gathered:
+            loop.call_soon(self._hand_over)
+        self._gathered.append((work, reply, done))
         return done
 
+    def _hand_over(self) -> None:
+        if self._gathered:
+            self._queue.put(self._gathered)
+            self._gathered = []
+
     def _write(self) -> None:
-        while (first := self._queue.get()) is not None:
-            group, last = [first], False
+        while (group := self._queue.get()) is not None:
+            last = False
             with contextlib.suppress(queue.Empty):
                 while not last:
                     following = self._queue.get_nowait()
                     last = following is None
                     if following is not None:
-                        group.append(following)
+                        group += following
             waiting = [done for _, _, done in group]
             try:
                 _report(waiting, self._commit([(work, reply) for work, reply, _ in group]))

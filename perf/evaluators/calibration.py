@@ -50,10 +50,10 @@ def ours(turns: int) -> harness.Case:
     """Four calibrations, all metrics, 1,000 draws each."""
 
     def prepared(_: argparse.Namespace) -> harness.Timed:
-        from evaluators.satisfaction.calibration import block_cdf, mean_shift, reference_cdf
         from evaluators.satisfaction.metrics import evaluate, matched, rater_draws
-        from evaluators.satisfaction.ordinal import ordinal
-        from evaluators.satisfaction.turns import SourceTurns, TargetTurns
+        from schemas.satisfaction.calibration import block_cdf, mean_shift, reference_cdf
+        from schemas.satisfaction.ordinal import ordinal
+        from schemas.satisfaction.turns import SourceTurns, TargetTurns
 
         gold, said = generated(turns)
 

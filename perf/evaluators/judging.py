@@ -2,7 +2,7 @@
 
 ``floor`` is what bare sockets need for as many requests. Ours is the whole verb but for imports: reading of rows,
 prompts with memories, journal, pacing, reading of replies, score rows with their figures. What is judged are nearly all
-recorded replies of the frozen persturn@1.0.0, by the rubric with memory.
+recorded replies of the frozen persturn@1.0.1, by the rubric with memory.
 
     python -m perf.evaluators.judging
     python -m perf.evaluators.judging --latency 0.1 --repeat 5
@@ -32,7 +32,7 @@ def judging(arguments: argparse.Namespace) -> harness.Timed:
 
     folder = Path(tempfile.mkdtemp(dir=arguments.folder))
     said, out = folder / "said.json", folder / "scores.json"
-    words = ["--release", "persturn@1.0.0", "--model", "offline:original", "--limit", str(TURNS), "--quiet"]
+    words = ["--release", "persturn@1.0.1", "--model", "offline:original", "--limit", str(TURNS), "--quiet"]
     _done(main(["run", *words, "--workspace", str(folder), "--out", str(said)]))
     address = dispatch.server("perf.evaluators.judging:scored", arguments.latency)
     os.environ.update(ANTHROPIC_BASE_URL=address, ANTHROPIC_API_KEY="k")

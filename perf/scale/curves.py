@@ -6,7 +6,7 @@ digests are printed, so that equal ones can be seen to be equal.
 
     python -m perf.scale.curves build/scale --characters 10 20 40
     python -m perf.scale.curves build/scale --characters 10 --engines local ray --steps audit
-    python -m perf.scale.curves build/scale --characters 11 22 44 --steps across approximate   # duplicates among all rows
+    python -m perf.scale.curves build/scale --characters 11 22 44 --steps across approximate   # of all rows
     python -m perf.scale.curves build/scale --characters 100 --steps write verify       # frozen without the gate
 """
 

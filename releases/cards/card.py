@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from releases.cards import curves
 from releases.cards.baselines import shown
 from releases.cards.figures import Bar, Figure, number
 from releases.cards.texts import Texts
@@ -90,6 +91,7 @@ def body(manifest: Manifest, schemas: Schemas, said: Texts, counted: Counted) ->
         "homepage": f"<{said['homepage']}>" if said["homepage"] else "none",
         "recipe_of_scoring": _scoring(manifest, said),
         "baselines": shown(counted.measured, said["spec"]),
+        "curves": curves.shown(manifest["curves"], release),
         "built": _built(manifest),
         "recipe": _recipe(manifest, release),
         "checks": _checks(manifest),

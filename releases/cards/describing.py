@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from releases.cards import baselines, card
+from releases.cards import baselines, card, curves
 from releases.cards.croissant import croissant
 from releases.cards.figures import bars, draw
 from releases.cards.front_matter import head
@@ -29,7 +29,7 @@ from schemas.release_names import CANARY
 CARD, CROISSANT, ZENODO = "README.md", "croissant.json", "zenodo.json"
 
 _HERE = Path(__file__).parent
-_WRITERS = ("*.py", "card.md", "croissant_context.json", "../examples.toml", "../views/*.sql")
+_WRITERS = ("*.py", "*.md", "croissant_context.json", "../examples.toml", "../views/*.sql")
 _SAYS = "A string to search training corpora for. No part of the question: leave it out of every prompt."
 
 
@@ -69,7 +69,8 @@ def descriptions(release: Release, sizes: Mapping[str, int]) -> dict[str, bytes]
     with connect(release) as connection:
         drawn = [(figure, bars(connection, figure)) for figure in card.figures(said, release.tables)]
         measured = baselines.measured(connection, manifest)
-    made = {f"{card.FIGURES}/{figure.name}.svg": draw(figure, shown).encode() for figure, shown in drawn}
+    every = [*drawn, *([curves.drawn(manifest["curves"])] if manifest["curves"] else [])]
+    made = {f"{card.FIGURES}/{figure.name}.svg": draw(figure, shown).encode() for figure, shown in every}
     made[CROISSANT] = croissant(manifest, said, schemas, columns)
     made[ZENODO] = zenodo(manifest, said)
     body = card.body(manifest, schemas, said, card.Counted(drawn, measured))

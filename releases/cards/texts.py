@@ -42,6 +42,14 @@ def card_texts(benchmark: Benchmark) -> Texts:
     for kind in ("figure", "config", "floor"):
         for number, entry in enumerate(said.get(kind, ())):
             check_known("table", entry["needs"], benchmark.tables, path, f"{kind}.{number}.needs")
+    for record in ("raters", "ratings") if "curves" in said else ():
+        name = said["curves"][record]
+        check_known("table", [name], benchmark.tables, path, f"curves.{record}")
+        if benchmark.tables[name].record != record:
+            raise RequestError(
+                f"{name} is no table of {record}", path, field=f"curves.{record}",
+                expected=f"a table with the record schema {record}", fix="Name that table, or leave out [curves]",
+            )  # fmt: skip
     taken = dict.fromkeys(benchmark.tables, "a table")
     for number, config in enumerate(said.get("config", ())):
         if config["name"] in taken:
@@ -70,6 +78,7 @@ def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
         "figure": [],
         "config": [],
         "floor": [],
+        "curves": None,
         **said,
         "spec": benchmark.name if benchmark.home is None else "DIR",
         "rai": {**rai, **said.get("rai", {})},

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from releases.cards import curves
 from releases.cards.configs import config_problem, config_size
 from releases.cards.describing import CARD, CROISSANT, ZENODO, descriptions, form, schema_path
 from releases.checking.tables import Counted, canary_problems
@@ -51,6 +52,7 @@ def derived_problems(folder: Path, manifest: Manifest, counted: Counted) -> list
     release = Release(folder, manifest)
     for name, entry in manifest.get("configs", {}).items():
         problems += _config(release, name, entry, counted)
+    problems += _curves(release)
     if manifest.get("form") == form() and not problems:
         return _descriptions(release, counted)
     return [*problems, *_card_facts(folder, manifest), *_croissant_facts(folder, manifest)]
@@ -133,6 +135,13 @@ def _config(release: Release, name: str, entry: Mapping[str, Any], counted: Coun
         yield Problem(path, "derived.config", f"rows give {digest.hexdigest()}, declared {entry['content_digest']}")
     elif is_word_for_word(release.manifest) and (problem := config_problem(release, name, entry)):
         yield Problem(path, "derived.config", problem)
+
+
+def _curves(release: Release) -> Iterator[Problem]:
+    try:
+        yield from curves.problems(release)
+    except (KeyError, TypeError, ValueError, AttributeError, RequestError) as error:
+        yield Problem("manifest.json/curves", "derived.curves", f"no curves can be measured: {error}")
 
 
 def _descriptions(release: Release, counted: Counted) -> list[Problem]:

@@ -28,8 +28,8 @@ class Engine(Protocol):
     def map(self, task: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]: ...
 
 
-def add_engine(made: argparse.ArgumentParser) -> None:
-    """The arguments; ``--processes`` is the command's own."""
+def add_engine(made: argparse.ArgumentParser, scratch: bool = True) -> None:
+    """The arguments; ``--processes`` is the command's own. ``scratch`` is whether it has anything to lay down."""
     made.add_argument(
         "--engine",
         choices=ENGINES,
@@ -37,6 +37,8 @@ def add_engine(made: argparse.ArgumentParser) -> None:
         help="work shard by shard, so that no process holds the table: local (processes of this machine) or "
         "ray (the cluster at RAY_ADDRESS, or one started here); docs/scale.md",
     )
+    if not scratch:
+        return
     made.add_argument(
         "--scratch", metavar="DIR|URL", help="with --engine: where partitions lie meanwhile, for every worker to reach"
     )

@@ -1,7 +1,7 @@
 """A table as many files: Parquet or JSON Lines, in a folder or an object store, read a part at a time.
 
-A part (``Shard``) is some row groups of a Parquet file, or a JSON Lines file. It carries the number of its first row,
-so that whoever judges it names rows as if the table were one.
+A part (``Shard``) is some row groups of a Parquet file, or some lines of a JSON Lines file. It carries the number of
+its first row, so that whoever judges it names rows as if the table were one.
 
     shards_of("s3://lab/memories")
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.engines import stores
 from schemas.errors import RequestError
 from schemas.release_names import CANARY
-from schemas.rows import read_jsonl
+from schemas.rows import placed_jsonl
 from schemas.tables import Row
 
 if TYPE_CHECKING:
@@ -26,18 +26,22 @@ if TYPE_CHECKING:
 PARQUET, JSONL = ".parquet", ".jsonl"
 
 ROWS = 2_000
-"""Rows that a worker has in memory at a time, about: parts of Parquet files are cut after so many."""
+"""Rows that a worker has in memory at a time, about: files are cut into parts after so many."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a table: rows ``first`` (from 0) to ``first + rows``; of Parquet, row groups ``start`` to ``stop``."""
+    """A part of a table: rows ``first`` (from 0) to ``first + rows``.
+
+    ``start`` to ``stop`` are row groups of a Parquet file, bytes of a JSON Lines file, there from its line ``line`` on.
+    """
 
     path: str
     first: int
     rows: int
     start: int = 0
     stop: int = 0
+    line: int = 1
 
     def read(self, columns: Collection[str] | None = None) -> list[Row]:
         """The rows. Raises RequestError for a file that is cut, or is none."""
@@ -46,7 +50,7 @@ class Shard:
     def walk(self, columns: Collection[str] | None = None) -> Iterator[Row]:
         """As ``read``, a row group in memory at a time."""
         if self.path.endswith(JSONL):
-            yield from read_jsonl(Path(self.path))
+            yield from (row for _, row in placed_jsonl(Path(self.path), self.start, self.stop, self.line))
             return
         with readable(self.path), _parquet(self.path) as file:
             names = [name for name in file.schema_arrow.names if name != CANARY]
@@ -123,7 +127,14 @@ def _groups(path: str, first: int) -> Iterator[Shard]:
 def _jsonl(path: str, first: int) -> Iterator[Shard]:
     if stores.is_url(path):
         raise RequestError("JSON Lines in a store", path, expected="Parquet", fix="Convert it, or copy it to a folder")
+    start = place = rows = 0
+    line = 1
     with Path(path).open("rb") as lines:
-        rows = sum(1 for line in lines if line.strip())
+        for number, text in enumerate(lines, 1):
+            place += len(text)
+            rows += bool(text.strip())
+            if rows == ROWS:
+                yield Shard(path, first, rows, start, place, line)
+                start, line, first, rows = place, number + 1, first + rows, 0
     if rows:
-        yield Shard(path, first, rows)
+        yield Shard(path, first, rows, start, place, line)

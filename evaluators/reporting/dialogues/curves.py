@@ -61,9 +61,9 @@ def gains(names: Sequence[str], results: Sequence[Result], scores: Mapping[str, 
             share = 100 * found["value"] / found["first"]
             rows.append(
                 [
-                    f"{escape(first['run']['model'])}: {escape(str(second['run'][differ[0]]))} against "
+                    f"{escape(first['run']['model'])}: {differ[0]} {escape(str(second['run'][differ[0]]))} against "
                     f"{escape(str(first['run'][differ[0]] or 'as they are'))} "
-                    f"<small>{escape(metric['rubric'])}, {escape(judge)}</small>",
+                    f"<small>{escape(_title(metric['rubric']))}, judged by {escape(judge)}</small>",
                     f'<span data-value="{found["value"]:.6f}">{found["value"]:+.3f}</span>',
                     _bounds(found),
                     f"{share:+.2f} %",
@@ -84,7 +84,7 @@ _MEMORY = (*_PAIRED, "prompts", "served_by")
 
 def _judged(result: Result) -> Iterator[tuple[Mapping[str, Any], str]]:
     """The first metric of each rubric that is a series, with each judge."""
-    for one in result["figures"].get("series", ()):
+    for one in _series(result):
         yield next(metric for metric in result["metrics"] if metric["rubric"] == one["rubric"]), one["judge"]
 
 
@@ -94,9 +94,16 @@ def _rows(scores: Scores, rubric: str, judge: str) -> pl.DataFrame:
 
 
 def _entries(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, result in zip(names, results, strict=True):
-        for one in result["figures"].get("series", ()):
-            yield f"{name}, {one['judge']}", one
+    """The series of each run under its name, and its judge's where there are several."""
+    found = [(name, one) for name, result in zip(names, results, strict=True) for one in _series(result)]
+    several = len({one["judge"] for _, one in found}) > 1
+    for name, one in found:
+        yield f"{name}, {one['judge']}" if several else name, one
+
+
+def _series(result: Result) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = result["figures"].get("series", ())
+    return found
 
 
 def _title(rubric: str) -> str:
@@ -168,48 +175,50 @@ def _y(value: float, least: float, most: float) -> float:
 
 
 def _slopes(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """Means and slopes: IR with its interval, N-IR and R2, over all sessions and in each segment."""
-    rows = []
-    for name, one in own:
-        for place, trend in enumerate(one["trends"]):
-            mean = f"{one['mean']['value']:.3f} <small>{_bounds(one['mean'])}</small>" if place == 0 else ""
-            slope = trend["slope"]
-            rows.append(
-                [
-                    escape(name),
-                    f"{trend['first']} to {trend['last']}",
-                    mean,
-                    "–" if slope["value"] is None else f"{slope['value']:+.4f} <small>{_bounds(slope)}</small>",
-                    "–" if trend["scaled"] is None else f"{trend['scaled']:+.4f}",
-                    "–" if trend["fit"] is None else f"{trend['fit']:.4f}",
-                ]
-            )
+    """Means and slopes: IR with its interval, N-IR and R2, over all sessions, and in each segment where one looks."""
+    whole = [[escape(name), _dot(one["mean"]), *_slope(trend)] for name, one in own for trend in one["trends"][:1]]
+    parts = [
+        [f"{escape(name)} <small>sessions {trend['first']} to {trend['last']}</small>", *_slope(trend)]
+        for name, one in own
+        for trend in one["trends"][1:]
+    ]
     note = (
         '<p class="note">IR is the slope of the curve, in score points a session; N-IR that of the curve brought to '
         "0..1 within the sessions named; R² says how well a line fits, and does not exist for a curve that is flat.</p>"
     )
-    return table(["Run", "Sessions", "Mean", "IR", "N-IR", "R²"], rows) + note
+    shown = table(["Run", *_TREND], parts)
+    details = f"<details><summary>Slopes in segments</summary>{shown}</details>" if parts else ""
+    return table(["Run", "Mean", *_TREND], whole) + note + details
+
+
+_TREND = ("IR", "N-IR", "R²")
+
+
+def _slope(trend: Mapping[str, Any]) -> list[str]:
+    """IR with its interval, N-IR and R2, for cells."""
+    slope = trend["slope"]
+    return [
+        "–" if slope["value"] is None else f"{slope['value']:+.4f} <small>{_bounds(slope)}</small>",
+        "–" if trend["scaled"] is None else f"{trend['scaled']:+.4f}",
+        "–" if trend["fit"] is None else f"{trend['fit']:.4f}",
+    ]
 
 
 def _kinds(own: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """Social against anti-social people, or whatever kinds there are."""
+    """Social against anti-social people, or whatever kinds there are: mean, slope and difference, a row a run."""
+    kinds = sorted({kind for _, one in own for kind in one["kinds"]})
+    differ = next((one["kinds_differ"] for _, one in own if one["kinds_differ"]), None)
+    heading = [f"{differ['second'].capitalize()} less {differ['first']}"] if differ else []
     rows = []
     for name, one in own:
-        for kind, found in one["kinds"].items():
-            slope = found["trends"][0]["slope"]
-            rows.append(
-                [
-                    f"{escape(name)} <small>{escape(kind)}</small>",
-                    f"{found['mean']['value']:.3f}",
-                    _bounds(found["mean"]),
-                    "–" if slope["value"] is None else f"{slope['value']:+.4f} <small>{_bounds(slope)}</small>",
-                ]
-            )
+        found = [one["kinds"].get(kind) for kind in kinds]
+        means = [_dot(kind["mean"]) if kind else "–" for kind in found]
         gap = one["kinds_differ"]
-        if gap is not None:
-            listed = f"{escape(gap['second'])} less {escape(gap['first'])}"
-            rows.append([f"{escape(name)} <small>{listed}</small>", f"{gap['value']:+.3f}", _bounds(gap), ""])
-    return table(["People", "Mean", "95 %", "IR"], rows) if rows else ""
+        gaps = [f"{gap['value']:+.3f} <small>{_bounds(gap)}</small>" if gap else "–"] if heading else []
+        slopes = [_slope(kind["trends"][0])[0] if kind else "–" for kind in found]
+        rows.append([escape(name), *means, *gaps, *slopes])
+    heads = ["Run", *map(str.capitalize, kinds), *heading, *(f"{kind.capitalize()}, IR" for kind in kinds)]
+    return table(heads, rows) if kinds else ""
 
 
 def _bounds(found: Mapping[str, Any]) -> str:

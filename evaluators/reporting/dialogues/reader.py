@@ -28,12 +28,13 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Run:
-    """One run: its name, its score file, and what was said by unit."""
+    """One run: its name, its header, what was said by unit, and its scores; rows become dicts for the page alone."""
 
     name: str
-    path: Path
     result: Mapping[str, Any]
     said: Mapping[str, pl.DataFrame]
+    sessions: pl.DataFrame | None
+    scores: pl.DataFrame
 
     def of_users(self) -> set[str]:
         """The metrics that judge the user's message: it is the last thing that the judge is shown."""
@@ -49,13 +50,12 @@ def reader(paths: Sequence[Path], names: Sequence[str], results: Sequence[Mappin
         if said is None:
             missing += [name] if _has_dialogues(result) else []
             continue
-        runs.append(_Run(name, path, result, said))
+        runs.append(_Run(name, result, said, table_of(path, result, "sessions"), _scores(path)))
     notes = [f"Not at hand: {escape(', '.join(missing))}."] if missing else []
     body = ""
     if runs:
         ids = sorted({talk for run in runs for talk in run.said["dialogue"]["item"]})
-        scores = [_scores(run.path) for run in runs]
-        block, count = data_block_within("dialogues", ids, lambda chosen: _data(runs, scores, set(chosen)))
+        block, count = data_block_within("dialogues", ids, lambda chosen: _data(runs, chosen))
         body = _FORM + block
         notes += [PLACED.format(count=count, all=len(ids), what="dialogues")] if count < len(ids) else []
     note = "".join(f'<p class="note">{one}</p>' for one in notes)
@@ -63,11 +63,10 @@ def reader(paths: Sequence[Path], names: Sequence[str], results: Sequence[Mappin
     return Section("dialogues", "Dialogues", body + note, lead)
 
 
-def _data(runs: Sequence[_Run], scores: Sequence[Mapping[str, list[Row]]], chosen: set[str]) -> dict[str, Any]:
+def _data(runs: Sequence[_Run], chosen: Sequence[str]) -> dict[str, Any]:
+    """What the script needs, of these dialogues."""
     shared = SharedWords()
-    made = [
-        {"name": run.name, "talks": _talks(run, own, chosen, shared)} for run, own in zip(runs, scores, strict=True)
-    ]
+    made = [{"name": run.name, "talks": _talks(run, chosen, shared)} for run in runs]
     return {"runs": made, "words": shared.words}
 
 
@@ -75,12 +74,13 @@ def _has_dialogues(result: Mapping[str, Any]) -> bool:
     return {"turns", "dialogues"} <= set(result["said"]["tables"])
 
 
-def _talks(run: _Run, scores: Mapping[str, list[Row]], chosen: set[str], shared: SharedWords) -> list[dict[str, Any]]:
-    sessions = table_of(run.path, run.result, "sessions")
-    after = {} if sessions is None else {row["item"]: row.get("agenda") for row in sessions.rows(named=True)}
-    about = {row["item"]: row for row in run.said["dialogue"].rows(named=True)}
-    messages = run.said["message"].filter(pl.col("dialogue").is_in(sorted(chosen)))
-    rows = messages.sort("dialogue", "item").rows(named=True)
+def _talks(run: _Run, chosen: Sequence[str], shared: SharedWords) -> list[dict[str, Any]]:
+    after = {} if run.sessions is None else {row["item"]: row.get("agenda") for row in _of(run.sessions, chosen)}
+    about = {row["item"]: row for row in _of(run.said["dialogue"], chosen)}
+    rows = sorted(_of(run.said["message"], chosen), key=lambda row: (row["dialogue"], row["item"]))
+    scores: dict[str, list[Row]] = {}
+    for row in _of(run.scores, chosen):
+        scores.setdefault(row["item"], []).append(row)
     of_users = run.of_users()
     return [
         {
@@ -123,10 +123,13 @@ def _score(row: Row, text: str, shared: SharedWords) -> list[Any]:
     return [shared.place(row["metric"].replace("_", " ")), shared.place(row["judge"]), value, *quoted]
 
 
-def _scores(path: Path) -> dict[str, list[Row]]:
-    """Item -> its score rows."""
+def _scores(path: Path) -> pl.DataFrame:
+    """Score rows, each with the dialogue that it is of."""
     columns = ["item", "metric", "judge", "state", "value", "evidence", "reason"]
-    made: dict[str, list[Row]] = {}
-    for row in pl.read_parquet(rows_beside(path), columns=columns).rows(named=True):
-        made.setdefault(row["item"], []).append(row)
-    return made
+    dialogue = pl.col("groups").struct.field("dialogue")
+    return pl.scan_parquet(rows_beside(path)).select(*columns, dialogue).collect()
+
+
+def _of(rows: pl.DataFrame, chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of some dialogues."""
+    return rows.filter(pl.col("dialogue").is_in(chosen)).rows(named=True)

@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.satisfaction.calibration import Calibrated
-from evaluators.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.calibration import Calibrated
+from schemas.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 
 Floats = npt.NDArray[np.float64]
 
@@ -100,11 +100,10 @@ def fit_population(source: SourceTurns) -> Population:
     return shared
 
 
-def fitted_thresholds(source: SourceTurns) -> tuple[list[str], Floats]:
+def fitted_thresholds(source: SourceTurns, population: Population) -> tuple[list[str], Floats]:
     """The raters of these turns, in order of name, and the four thresholds that the model finds for each."""
     counts, raters = _counts(source.frame)
-    shared = fit_population(source)
-    return raters, shared.thresholds + rater_deviations(counts, shared, _LAST_STEPS).values
+    return raters, population.thresholds + rater_deviations(counts, population, _LAST_STEPS).values
 
 
 def rater_deviations(counts: Floats, shared: Population, steps: int, start: Floats | None = None) -> Deviations:

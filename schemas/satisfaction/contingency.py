@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.satisfaction.turns import SATISFIED, SCORES
+from schemas.satisfaction.turns import SATISFIED, SCORES
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,7 +17,7 @@ the quantile of q is the smallest score whose share of scores at or below it rea
 the rater's *source* history (the wording of D.1, "of that block", would be target gold). A block without reference,
 without history, or with fewer than ``MIN_HISTORY`` source turns keeps its raw scores, counted by reason.
 
-    python -m evaluators.satisfaction.curves persturn@1.0.0
+    python -m evaluators.satisfaction.curves persturn@1.0.1
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from typing import Literal
 
 import polars as pl
 
-from evaluators.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 from schemas.errors import RequestError
+from schemas.satisfaction.turns import SCORES, SourceTurns, TargetTurns
 
 MIN_HISTORY = 5
 """Source turns below which a rater's distribution is not used (the published default)."""

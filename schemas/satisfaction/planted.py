@@ -9,7 +9,7 @@ weights . levels / 3 + leniency + noise, and the score counts the thresholds bel
 
 so that calibrators are examined before anybody pays a model (PersTurnBench 3.4, 4.3).
 
-    python -m evaluators.satisfaction.curves persturn@1.0.0
+    python -m evaluators.satisfaction.curves persturn@1.0.1
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluators.satisfaction.turns import SCORES
 from schemas.errors import RequestError
 from schemas.randomness import rng_for
+from schemas.satisfaction.turns import SCORES
 from schemas.tables import term_ids
 
 REASONS = tuple(term for term in term_ids("dissatisfaction_reasons") if term not in ("other", "satisfied"))
