@@ -6,6 +6,8 @@ import pytest
 
 from builders.offline import lint
 from builders.offline.banks import FOLDER
+from builders.offline.grammar import render
+from builders.offline.lines import sentences, taken_up
 from builders.offline.proof import Line, proof, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
 from builders.offline.slots import place_problems, value_problem
@@ -200,3 +202,13 @@ def test_every_line_is_printed_with_each_kind_of_filler(capsys):
     assert lint.main(["--render", str(FOLDER / "scenes/teen_health.toml")]) == 0
     printed = capsys.readouterr().err
     assert printed.count("collapsed_in_sport.") >= 20 and "{" not in printed.replace("{Fear_s}", "")
+
+
+def test_what_the_narrator_is_doing_is_taken_up_with_still():
+    (once,), (otherwise,) = (
+        sentences("It was late, and I was {doing} so as not to look up."),
+        sentences("I went on {doing}."),
+    )
+    again = render(taken_up(once).template, {"doing": "peeling a potato"}.__getitem__, lambda _: 0)
+    assert again.startswith("It was late, and I was still peeling a potato")
+    assert taken_up(otherwise) is otherwise

@@ -8,9 +8,10 @@ it should have many wordings. ``banks/free.toml`` lists what may stand for what 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from builders.offline.banks import bank
 from builders.offline.cast import OPEN
@@ -124,6 +125,16 @@ def joined(first: str, second: str, joint: str) -> tuple[str, str] | None:
         return None
     begun = second if second[0] == "I" and second[1] in (" ", "'") else small(second)
     return first[:-1] + joint, begun
+
+
+def taken_up(sentence: Sentence) -> Sentence:
+    """The sentence with "still" before what the narrator is doing, where it says "I was {doing}"."""
+    nodes = list(sentence.template)
+    for place, (before, node) in enumerate(itertools.pairwise(nodes)):
+        if isinstance(before, str) and before.endswith("I was ") and node == Slot("doing", capital=False):
+            nodes[place] = f"{before}still "
+            return replace(sentence, template=tuple(nodes))
+    return sentence
 
 
 def small(text: str) -> str:
