@@ -29,7 +29,7 @@ _DOUBLED = tuple(
     f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
 )
 _CUT = "\x1f"
-_DOING = parse("I was {doing}. ")
+_DOING = frozenset(parse(f"I was {{doing}}.{blank}") for blank in ("", " "))
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
@@ -277,7 +277,7 @@ def _said_once(parts: list[_Part], again: Callable[[Sentence], str]) -> list[_Pa
     told = False
     kept = []
     for part in parts:
-        if told and part.sentence.template == _DOING:
+        if told and part.sentence.template in _DOING:
             continue
         sentence = taken_up(part.sentence) if told else part.sentence
         if sentence is not part.sentence:
