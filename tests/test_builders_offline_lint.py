@@ -85,6 +85,9 @@ def quoted(line):
         ("I was asked about {lamp_n} and had seen with {lamp_n}.", {}),  # a bare noun that can be counted
         ("I thought of {fix}.", {}),  # a base form where a noun belongs
         ("He was {fix}.", {}),
+        ("Then we did {fix}.", {}),  # the past tense told with "did"
+        ("We did {fixed}.", {}),
+        ("We agreed to {fixed}.", {}),
         ("I had an {easy}.", {}),
         ("“You could {fix},” said {other}.", {"fix": ["pay for my coat"]}),  # the wrong person speaks
         ("“We have to talk about {subject_whole},” said {other}.", {"subject_whole": ["something I had forgotten"]}),
@@ -103,6 +106,9 @@ def test_slot_where_its_type_cannot_stand_is_a_fault(line, values):
         ("gifts_pl", "a present"),
         ("fix", "mending the lamp"),
         ("fix", "to mend the lamp"),
+        ("fixed", "mend the lamp"),
+        ("fixed", "mended the lamp and ring the owner"),
+        ("fixed", "were driven home"),
         ("doing", "mend the lamp"),
         ("doing", "switching the lamp on"),  # "on on a Monday"
         ("said_cl", "it was over."),
@@ -120,6 +126,8 @@ def test_sound_slots_are_accepted():
     line = "I was {doing}, because {matter} was there. “We could {fix},” said {other}, and I {easy_line} it."
     assert list(place_problems(line, {"fix": ["pay for the lamp"]})) == []
     assert value_problem("matter", "the broken lamp") is None and value_problem("fix", "ring them up") is None
+    assert list(place_problems("So we {fixed}, and {other} {fixed}.", {"fixed": ["mended the lamp"]})) == []
+    assert value_problem("fixed", "asked {other} to sit down and let the kettle boil") is None
 
 
 def test_bad_slot_is_named_with_file_and_line_when_the_bank_is_loaded(tmp_path):

@@ -26,9 +26,11 @@ _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 
 # How long slots become, where that is more than a guess.
 _SIZE, _PRONOUN_SIZE = 8, 3
-_SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "easy": 28, "doing": 25, "when": 32}
+_SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "fixed": 34, "easy": 28, "doing": 25, "when": 32}
 # How often a memory may name a handle of its scene, where it can do without.
-OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
+OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 1}
+# The same handle in another form.
+_FORMS = {"fixed": "fix"}
 
 # How two statements can be made one.
 JOINTS = (", and", ";")
@@ -74,7 +76,7 @@ def sentences(line: str) -> tuple[Sentence, ...]:
 
 def _sentence(piece: Template, optional: bool) -> Sentence:
     plain = all(isinstance(node, str) for node in piece)
-    named = OFTEN.keys() & set(slots(piece))
+    named = OFTEN.keys() & {_FORMS.get(slot, slot) for slot in slots(piece)}
     return Sentence(
         template=piece,
         optional=optional,
@@ -153,7 +155,7 @@ def _slot_values(slot: str) -> int:
 
 
 def _is(name: str, slot: str) -> float:
-    return float(slot == name)
+    return float(_FORMS.get(slot, slot) == name)
 
 
 def _slot_size(slot: str) -> float:
