@@ -29,7 +29,7 @@ _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 _SIZE, _PRONOUN_SIZE = 8, 3
 _SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "fixed": 34, "easy": 28, "doing": 25, "when": 32}
 # How often a memory may name a handle of its scene, where it can do without.
-OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
+OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 1}
 # The same handle in another form.
 _FORMS = {"fixed": "fix"}
 
