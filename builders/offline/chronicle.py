@@ -28,10 +28,9 @@ _SPREAD = 0.13
 # How much of what is owed to the mean length a memory makes up, and at most which part of its own.
 _SHARE, _MOST = 0.2, 0.06
 
-# Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), and as long as it
-# lacks one of Rubin's dimensions (appendix B.3).
-_TELLINGS, _LIKE = 12, 0.62
-_WHOLE_TELLINGS = 14
+# Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), or lacks one of
+# Rubin's dimensions (appendix B.3); of those that are never good, the least like another.
+_TELLINGS, _LIKE = 14, 0.62
 
 
 class Chronicle:
@@ -90,7 +89,7 @@ class Chronicle:
 
     def _drafts(self, plan: MemoryPlan, place: int) -> Iterator[tuple[tuple[int, float], Narrative]]:
         """Tellings of a plan, each with what it lacks and how like another memory it is, until one is good."""
-        for skip in range(_WHOLE_TELLINGS):
+        for skip in range(_TELLINGS):
             frame = self._framer.frame(plan, skip)
             rng = self._streams.rng("words", plan.id, skip)
             wanted = self._wanted(frame)
@@ -98,7 +97,7 @@ class Chronicle:
             length = wanted + min(room, max(-room, _SHARE * self._owed))
             told = Draft(frame, self._uses, rng, place, skip).write(length)
             like = self._likeness.nearest(frame.keys, told.text)
-            lacking = _lacking(told.text) if like < _LIKE or skip + 1 >= _TELLINGS else 1
+            lacking = _lacking(told.text) if like < _LIKE else 1
             yield (lacking, like), told
             if not lacking:
                 return

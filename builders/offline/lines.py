@@ -135,7 +135,8 @@ def small(text: str) -> str:
 def _choice(found: re.Match[str]) -> str:
     options = bank("free")["words"][found[0].lower() if found[0].lower() in bank("free")["words"] else found[0]]
     if found[0][0].isupper():
-        options = [option[0].upper() + option[1:] for option in options]
+        begins = [option for option in options if not option.startswith("and ") or found[0].startswith("And ")]
+        options = [option[0].upper() + option[1:] for option in begins]
     return f"[{'|'.join(options)}]"
 
 
