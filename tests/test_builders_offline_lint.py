@@ -6,6 +6,8 @@ import pytest
 
 from builders.offline import lint
 from builders.offline.banks import FOLDER
+from builders.offline.grammar import render
+from builders.offline.lines import sentences, taken_up
 from builders.offline.proof import Line, proof, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
 from builders.offline.slots import place_problems, value_problem
@@ -85,6 +87,9 @@ def quoted(line):
         ("I was asked about {lamp_n} and had seen with {lamp_n}.", {}),  # a bare noun that can be counted
         ("I thought of {fix}.", {}),  # a base form where a noun belongs
         ("He was {fix}.", {}),
+        ("Then we did {fix}.", {}),  # the past tense told with "did"
+        ("We did {fixed}.", {}),
+        ("We agreed to {fixed}.", {}),
         ("I had an {easy}.", {}),
         ("“You could {fix},” said {other}.", {"fix": ["pay for my coat"]}),  # the wrong person speaks
         ("“We have to talk about {subject_whole},” said {other}.", {"subject_whole": ["something I had forgotten"]}),
@@ -103,6 +108,9 @@ def test_slot_where_its_type_cannot_stand_is_a_fault(line, values):
         ("gifts_pl", "a present"),
         ("fix", "mending the lamp"),
         ("fix", "to mend the lamp"),
+        ("fixed", "mend the lamp"),
+        ("fixed", "mended the lamp and ring the owner"),
+        ("fixed", "were driven home"),
         ("doing", "mend the lamp"),
         ("doing", "switching the lamp on"),  # "on on a Monday"
         ("said_cl", "it was over."),
@@ -120,6 +128,8 @@ def test_sound_slots_are_accepted():
     line = "I was {doing}, because {matter} was there. “We could {fix},” said {other}, and I {easy_line} it."
     assert list(place_problems(line, {"fix": ["pay for the lamp"]})) == []
     assert value_problem("matter", "the broken lamp") is None and value_problem("fix", "ring them up") is None
+    assert list(place_problems("So we {fixed}, and {other} {fixed}.", {"fixed": ["mended the lamp"]})) == []
+    assert value_problem("fixed", "asked {other} to sit down and let the kettle boil") is None
 
 
 def test_bad_slot_is_named_with_file_and_line_when_the_bank_is_loaded(tmp_path):
@@ -192,3 +202,13 @@ def test_every_line_is_printed_with_each_kind_of_filler(capsys):
     assert lint.main(["--render", str(FOLDER / "scenes/teen_health.toml")]) == 0
     printed = capsys.readouterr().err
     assert printed.count("collapsed_in_sport.") >= 20 and "{" not in printed.replace("{Fear_s}", "")
+
+
+def test_what_the_narrator_is_doing_is_taken_up_with_still():
+    (once,), (otherwise,) = (
+        sentences("It was late, and I was {doing} so as not to look up."),
+        sentences("I went on {doing}."),
+    )
+    again = render(taken_up(once).template, {"doing": "peeling a potato"}.__getitem__, lambda _: 0)
+    assert again.startswith("It was late, and I was still peeling a potato")
+    assert taken_up(otherwise) is otherwise

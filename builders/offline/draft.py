@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.offline.beats import scope
 from builders.offline.cast import MARK, OPEN, named
 from builders.offline.grammar import parse, render, straight, tidy
-from builders.offline.lines import JOINTS, OFTEN, Sentence, joined
+from builders.offline.lines import JOINTS, OFTEN, Sentence, joined, taken_up
 from builders.offline.scenes import Frame
 from builders.offline.story import EPISODES, Outline, Piece
 from builders.offline.uses import Uses
@@ -29,7 +29,7 @@ _DOUBLED = tuple(
     f" {word} {word} " for word in ("in", "on", "one", "for", "at", "to", "of", "it", "with", "all", "that")
 )
 _CUT = "\x1f"
-_DOING = parse("I was {doing}. ")
+_DOING = frozenset(parse(f"I was {{doing}}.{blank}") for blank in ("", " "))
 # Readings of a draft, and tellings of a sentence, before it is given up.
 _ROUNDS, _TELLINGS = 16, 5
 # In the last readings what is worn is left out.
@@ -82,7 +82,9 @@ class Draft:
         self._fill = scope(frame, rng)
         self._outline = Outline(frame, uses, rng, place, skip)
         pieces = self._outline.pieces()
-        self._parts = _said_once([part for piece in pieces if piece.rank is None for part in self._parts_of(piece)])
+        self._parts = _said_once(
+            [part for piece in pieces if piece.rank is None for part in self._parts_of(piece)], self._words
+        )
         self._spare = sorted(
             (piece for piece in pieces if piece.rank is not None), key=lambda piece: -(piece.rank or 0)
         )
@@ -267,14 +269,20 @@ class Draft:
         self._parts = sorted((*kept, *told), key=lambda part: part.order)
 
 
-def _said_once(parts: list[_Part]) -> list[_Part]:
-    """Without a sentence that says only what the narrator is doing where another has said so before."""
+def _said_once(parts: list[_Part], again: Callable[[Sentence], str]) -> list[_Part]:
+    """What the narrator is doing, told once: a sentence that says only that is left out where another has said so.
+
+    One that says more takes it up ("I was still ..."); ``again`` gives the words of a sentence.
+    """
     told = False
     kept = []
     for part in parts:
-        bare = part.sentence.template == _DOING
-        if not (bare and told):
-            kept.append(part)
+        if told and part.sentence.template in _DOING:
+            continue
+        sentence = taken_up(part.sentence) if told else part.sentence
+        if sentence is not part.sentence:
+            part.sentence, part.text = sentence, again(sentence)
+        kept.append(part)
         told = told or "doing" in part.sentence.handles
     return kept
 

@@ -8,9 +8,10 @@ it should have many wordings. ``banks/free.toml`` lists what may stand for what 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from builders.offline.banks import bank
 from builders.offline.cast import OPEN
@@ -26,9 +27,11 @@ _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 
 # How long slots become, where that is more than a guess.
 _SIZE, _PRONOUN_SIZE = 8, 3
-_SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "easy": 28, "doing": 25, "when": 32}
+_SIZES = {"fear_s": 55, "matter": 20, "fix": 32, "fixed": 34, "easy": 28, "doing": 25, "when": 32}
 # How often a memory may name a handle of its scene, where it can do without.
-OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 2}
+OFTEN = {"matter": 4, "doing": 4, "fix": 3, "easy": 1}
+# The same handle in another form.
+_FORMS = {"fixed": "fix"}
 
 # How two statements can be made one.
 JOINTS = (", and", ";")
@@ -74,7 +77,7 @@ def sentences(line: str) -> tuple[Sentence, ...]:
 
 def _sentence(piece: Template, optional: bool) -> Sentence:
     plain = all(isinstance(node, str) for node in piece)
-    named = OFTEN.keys() & set(slots(piece))
+    named = OFTEN.keys() & {_FORMS.get(slot, slot) for slot in slots(piece)}
     return Sentence(
         template=piece,
         optional=optional,
@@ -124,6 +127,16 @@ def joined(first: str, second: str, joint: str) -> tuple[str, str] | None:
     return first[:-1] + joint, begun
 
 
+def taken_up(sentence: Sentence) -> Sentence:
+    """The sentence with "still" before what the narrator is doing, where it says "I was {doing}"."""
+    nodes = list(sentence.template)
+    for place, (before, node) in enumerate(itertools.pairwise(nodes)):
+        if isinstance(before, str) and before.endswith("I was ") and node == Slot("doing", capital=False):
+            nodes[place] = f"{before}still "
+            return replace(sentence, template=tuple(nodes))
+    return sentence
+
+
 def small(text: str) -> str:
     """The text with its first letter in lower case; a person's mark says by its letter whether a capital is meant."""
     start = 1 if text.startswith(OPEN) else 0
@@ -154,7 +167,7 @@ def _slot_values(slot: str) -> int:
 
 
 def _is(name: str, slot: str) -> float:
-    return float(slot == name)
+    return float(_FORMS.get(slot, slot) == name)
 
 
 def _slot_size(slot: str) -> float:

@@ -10,6 +10,7 @@ side and the text stays varied over a whole character; the figures are printed b
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from builders.memories.plan import MemoryPlan
@@ -137,7 +138,11 @@ class Writer:
         rng = self._streams.rng(key, told.plan.id, salt)
         line = lines[self._order(key, len(lines))[(told.plan.number + salt) % len(lines)]]
         said = render(parse(line), scope(told, rng), lambda count: int(rng.random() * count))
-        return straight(tidy(named(said, told.members)[0]))
+        # Where a field has room for one sentence, nobody is described at length ("the trainer, a woman with ...").
+        members = {
+            slot: replace(one, first=one.later) if ", " in one.first else one for slot, one in told.members.items()
+        }
+        return straight(tidy(named(said, members)[0]))
 
     def _order(self, key: str, size: int) -> list[int]:
         """The order in which some lines take turns, the character's own."""
