@@ -64,13 +64,14 @@ def test_an_error_of_a_task_arrives_as_it_was_raised(processes):
 
 
 @needs_ray
-def test_ray_gives_the_results_of_local_through_a_killed_worker_and_an_error(tmp_path, monkeypatch):
+def test_ray_gives_the_results_of_local_through_a_killed_worker_and_an_error(tmp_path, monkeypatch, capsys):
     here = [os.environ.get("PYTHONPATH", ""), str(Path(__file__).parent)]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, here)))  # this module is no part of the package
     ray = engine("ray", 2)
     assert list(ray.map(partial(die_once, tmp_path), range(12))) == [n * n for n in range(12)]
     with pytest.raises(RequestError, match="a bad row in table"):
         list(ray.map(refuse, range(6)))
+    assert capsys.readouterr().out == ""  # Ray says there that a worker died, in the midst of a command's JSON
 
 
 def test_a_missing_cluster_and_a_missing_extra_are_one_line_each():

@@ -12,10 +12,12 @@ import logging
 import os
 import re
 import socket
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar, cast
 
 from schemas.engines.local import AHEAD
 from schemas.errors import MachineError, RequestError
@@ -37,6 +39,8 @@ class OnRay:
 
     def __post_init__(self) -> None:
         _connected(self.processes)
+        if not isinstance(sys.stdout, _Output):
+            sys.stdout = cast(TextIO, _Output(sys.stdout))
 
     def map(self, task: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """What the task makes of each item, in order. Raises MachineError where workers die one after another."""
@@ -68,6 +72,23 @@ class OnRay:
 _NONE: Any = object()
 
 
+@dataclass(frozen=True)
+class _Output:
+    """Standard output without what Ray's own threads print there, whatever it is asked to log: that a worker died.
+
+    It stood in the midst of a command's JSON. The task is run again, or its error says why it was given up.
+    """
+
+    stream: TextIO
+
+    def write(self, text: str) -> int:
+        of_ray = threading.current_thread().name.startswith("ray_")
+        return len(text) if of_ray else self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 def _outcome(task: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
     """What a task makes, or what it raised: as it is, not as Ray wraps it."""
     try:
@@ -79,6 +100,7 @@ def _outcome(task: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | No
 def _connected(processes: int) -> None:
     """Join the cluster, or start one. Raises RequestError without Ray, MachineError where there is no such cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # else it prints what it held back when the command ends
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         import ray
