@@ -234,16 +234,16 @@ def test_a_leaderboard_has_a_table_for_each_content_and_ranks_with_ties(reported
     choices = []
     for model in ("random", "longest"):
         choices.append(tmp_path / f"{model}.json")
-        words = ["--release", "heart@2.0.0", "--setting", "vanilla", "--model", f"offline:{model}", "--limit", "40"]
+        words = ["--release", "heart@1.0.0", "--setting", "vanilla", "--model", f"offline:{model}", "--limit", "40"]
         words += ["--workspace", str(tmp_path), "--out", str(choices[-1]), "--quiet"]
         assert main(["choice", *words]) == 0
     assert main(["leaderboard", *map(str, [*paths, *choices]), "--json"]) == 0
     tables = orjson.loads(capsys.readouterr().out)
-    assert {name for table in tables for name in table["releases"]} == {"fidelity@0.1.0", "heart@2.0.0"}
+    assert {name for table in tables for name in table["releases"]} == {"fidelity@0.1.0", "heart@1.0.0"}
     by_release = {table["releases"][0]: table["runs"] for table in tables}
     assert [one["rank"] for one in by_release["fidelity@0.1.0"]] == [1, 2, 3]
-    assert [one["rank"] for one in by_release["heart@2.0.0"]] == [1, 1]
-    assert by_release["heart@2.0.0"][0]["tied"] == [by_release["heart@2.0.0"][1]["name"]]
+    assert [one["rank"] for one in by_release["heart@1.0.0"]] == [1, 1]
+    assert by_release["heart@1.0.0"][0]["tied"] == [by_release["heart@1.0.0"][1]["name"]]
     said = next(paths[0].parent.glob("said.*.json"))
     assert main(["leaderboard", str(said)]) == 2
     assert "no result to rank" in capsys.readouterr().err
