@@ -172,7 +172,7 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
         ended = [fact for fact in own if fact.get("ends_by") == "death"]
         if ended and all(fact["to_age"] < age for fact in own) and any(part in text for part in parts):
             for found in _WORDS[role].finditer(text):
-                if _told_alive(text, found, quoted):
+                if _said_alive(text, found, quoted):
                     message = f"the {role} dies at {ended[-1]['to_age']}, the memory is of {age}"
                     yield at_words(subject, "continuity.dead", "error", "content_full", found.span(), message, _RULE)
                     break
@@ -181,7 +181,7 @@ def _relatives(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) -
 def named_belongings(text: str) -> Iterator[tuple[str, str, Span]]:
     """Kin, animals, storeys, a lift, a car, a garden and the sea that only somebody who has them tells of.
 
-    For each its name in ``continuity.toml``, the word or name that is told, and its place.
+    For each its name in ``continuity.toml``, the word or name in the text, and its place.
     """
     for found in itertools.chain(_KIN.finditer(text), _OUR_KIN.finditer(text)):
         if not _DENIED.search(text, max(0, found.start() - 21), found.start() - 1):
@@ -206,7 +206,7 @@ def _invented(subject: Subject, age: int, ledger: Ledger, quoted: Quotations) ->
 
 
 def _has(ledger: Ledger, age: int, name: str, belonging: str) -> bool:
-    """Whether the ledger has what is told of, at the age; kin who are over may still be spoken of."""
+    """Whether the ledger has what the text names, at the age; kin who are over may still be spoken of."""
     facts = ledger.facts.values()
     if name == "kin":
         return _is_known(belonging, facts, age)
@@ -237,7 +237,7 @@ def _belonging_words() -> tuple[list[str], frozenset[str], ahocorasick_rs.AhoCor
     return [name for name, _ in owned], always, ahocorasick_rs.AhoCorasick([word for _, word in owned])
 
 
-def _told_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:
+def _said_alive(text: str, found: re.Match[str], quoted: Quotations) -> bool:
     if quoted.around(found.start()) is not None or text[found.end() : found.end() + 1] in {"'", "\u2019"}:
         return False
     return _ALIVE.match(text, found.end()) is not None and not _PAST.search(_sentence(text, found.span()))

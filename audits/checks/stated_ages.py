@@ -1,6 +1,6 @@
 """How old a summary says its user is: in brackets, in years, in decades, in digits or in words.
 
-``stated_ages.toml`` has the forms. Who is spoken of is told by the words beside an age: "the 62-year-old user",
+``stated_ages.toml`` has the forms. The words beside an age say whose it is: "the 62-year-old user",
 "at 62, she", "a student aged 18-24"; "her 12-year-old son" tells nothing of the user.
 """
 

@@ -107,8 +107,8 @@ def curve(root: Path, arguments: argparse.Namespace) -> list[dict[str, Any]]:
             for step in arguments.steps:
                 shutil.rmtree(folder / BENCHMARK.name / ".audits", ignore_errors=True)  # findings of an earlier step
                 document, used = measured(commands(folder, engine, arguments.processes)[step])
-                told = document.get("digest") or f"{len(document.get('findings', ()))} findings"
-                row = {"memories": characters * 1000, "engine": engine, "step": step, **used, "result": told[:16]}
+                result = document.get("digest") or f"{len(document.get('findings', ()))} findings"
+                row = {"memories": characters * 1000, "engine": engine, "step": step, **used, "result": result[:16]}
                 print(json.dumps(row), flush=True)
                 made.append(row)
     return made
