@@ -67,10 +67,11 @@ def _task(report: Report) -> str:
     options = sorted({len(question.labels) for question in report.bench.questions})
     count = f"{options[0]}" if len(options) == 1 else f"{options[0]} to {options[-1]}"
     return (
-        f"A question tells a situation and the decisions that {count} different people made in it. Asked is which one "
-        "is this person’s, from what the run’s memory setting lets it know of the person. Guessing is right in "
+        f"A question describes a situation and the decisions that {count} different people made in it. Asked is "
+        "which one is this person’s, from what the run’s memory setting lets it know of the person. Guessing is right in "
         f"{percent(figures['chance'])}; with {figures['questions']:,} questions, an accuracy of "
-        f"{percent(figures['chance'] + figures['detectable'])} or more is told from guessing four times in five."
+        f"{percent(figures['chance'] + figures['detectable'])} or more is "
+        "distinguished from guessing four times in five."
     )
 
 
