@@ -68,8 +68,8 @@ def _task(report: Report) -> str:
     count = f"{options[0]}" if len(options) == 1 else f"{options[0]} to {options[-1]}"
     return (
         f"A question describes a situation and the decisions that {count} different people made in it. Asked is "
-        "which one is this person’s, from what the run’s memory setting lets it know of the person. Guessing is right in "
-        f"{percent(figures['chance'])}; with {figures['questions']:,} questions, an accuracy of "
+        "which one is this person’s, from what the run’s memory setting lets it know of the person. Guessing is "
+        f"right in {percent(figures['chance'])}; with {figures['questions']:,} questions, an accuracy of "
         f"{percent(figures['chance'] + figures['detectable'])} or more is "
         "distinguished from guessing four times in five."
     )
