@@ -11,6 +11,7 @@ import pytest
 
 from audits import audit
 from audits.command import main
+from schemas.errors import RequestError
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 STORY = SOUND["content_full"]
