@@ -14,13 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from builders.memories.plan import MemoryPlan
-from builders.offline.banks import pieces, voice
+from builders.offline.banks import pieces
 from builders.offline.beats import scope
 from builders.offline.cast import named
 from builders.offline.chronicle import Chronicle
 from builders.offline.draft import SHORTEST
 from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.scenes import Frame
+from builders.offline.voices import voice
 from builders.pipeline.streams import Streams
 from schemas.tables import Row, vocabulary
 
