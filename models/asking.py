@@ -103,7 +103,7 @@ class Asking:
         model = self.settings.roles[request.role]
         if model == OFFLINE:
             return self.counted(request, Reply("answered", request.compose()))
-        place = await self.place(model)
+        place = self._places.get(model.name) or await self.place(model)
         asked = self.question(request, model, place)
         try:
             while (message := self.replayed(asked.key)) is None:
@@ -200,14 +200,20 @@ class Asking:
 
     async def _ask(self, asked: Asked, model: Model, place: Place) -> Content:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
+        wire = wire_of(asked.question.wire)
 
         async def once() -> Content:
-            await self._heed_allowance(asked, model, place)
+            if place.allowance.limits:
+                await self._heed_allowance(asked, model, place)
             await self.budget.reserve(worst)
             cost = 0.0
             sending = self.journal.sending.enter(asked.key)  # what is dropped in the middle stays marked
             try:
-                content = await self._sent(asked, place, sending)
+                received = await place.client.send(wire, asked.question.body, asked.max_tokens)
+                content = wire.content(received.message)
+                answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
+                self.journal.answer(answered, sending)  # what comes later waits until it is on disk
+                place.allowance.used_more(content.usage.output_tokens)
                 cost = self._paid(asked.model, content, worst)
             except UnansweredError as error:
                 cost = worst if error.doubt else 0.0
@@ -233,16 +239,6 @@ class Asking:
         except (UnansweredError, StoppedError, AnamnesisError):
             self.journal.not_sent(asked.key)
             raise
-
-    async def _sent(self, asked: Asked, place: Place, sending: int) -> Content:
-        """One attempt; the reply is noted, and what comes later waits until it is on disk."""
-        wire = wire_of(asked.question.wire)
-        received = await place.client.send(wire, asked.question.body, asked.max_tokens)
-        content = wire.content(received.message)
-        answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
-        place.allowance.used_more(content.usage.output_tokens)
-        self.journal.answer(answered, sending)
-        return content
 
     async def _heed_allowance(self, asked: Asked, model: Model, place: Place) -> None:
         size = int(len(asked.question.body) / model.bytes_per_token)

@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from models.request import Usage
@@ -34,8 +33,7 @@ StoredPart = tuple[bytes, bytes, str, str]
 """Digest, the digest before it, role, text."""
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A request as the journal keeps it; ``most_tokens`` is an upper bound on its input."""
 
     question: Question
@@ -56,8 +54,7 @@ class Asked:
         return self.question.key
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(NamedTuple):
     """A reply as the journal keeps it; ``message`` is canonical JSON."""
 
     key: bytes

@@ -78,6 +78,7 @@ class Journal:
         self.known: dict[bytes, int | None] = dict(connection.execute("SELECT key, rowid FROM replies"))
         self._reader = files.reader(path)
         self._gathered: list[Note] = []  # of this turn of the event loop
+        self._loop: asyncio.AbstractEventLoop
         self._writer = Writer(path, connection, reserve)
 
     def begin_run(self, command: str) -> None:
@@ -127,12 +128,12 @@ class Journal:
         return self._chunks[chunk].get(rowid)
 
     async def ask(self, asked: Sequence[Asked]) -> None:
-        """Note requests as about to be sent. On disk when this returns, and with it all that was noted before."""
+        """Note requests, one or more, as about to be sent. On disk when this returns, with all that was noted before."""
         for one in asked:
             settings = records.new_settings(one.question, self._settings)
             noted = NotedRequest(one, settings, records.new_parts(one.question, self._stored), self.run)
-            self._note(noted)
-        await self.written()
+            done = self._note(noted)
+        await done
 
     def answer(self, answered: Answered, sending: int | None = None) -> asyncio.Future[None]:
         """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it.
@@ -216,11 +217,11 @@ class Journal:
     def _note(
         self, what: NotedRequest | Answered | Work, then: Callable[[], object] | None = None
     ) -> asyncio.Future[None]:
-        """Note what is to be written. The thread gets it with what is waited for, or in the event loop's next turn."""
-        loop = asyncio.get_running_loop()
-        self._last = done = loop.create_future()
+        """Note what is to be written. The thread gets it in the event loop's next turn: waking it costs more than a note."""
         if not self._gathered:
-            loop.call_soon(self._hand_over)
+            self._loop = asyncio.get_running_loop()
+            self._loop.call_soon(self._hand_over)
+        self._last = done = self._loop.create_future()
         self._gathered.append(Note(what, done, then))
         return done
 
