@@ -128,7 +128,7 @@ class Journal:
         return self._chunks[chunk].get(rowid)
 
     async def ask(self, asked: Sequence[Asked]) -> None:
-        """Note requests, one or more, as about to be sent. On disk when this returns, with all that was noted before."""
+        """Note one or more requests as about to be sent. On disk when this returns, with all that was noted before."""
         for one in asked:
             settings = records.new_settings(one.question, self._settings)
             noted = NotedRequest(one, settings, records.new_parts(one.question, self._stored), self.run)
@@ -217,7 +217,7 @@ class Journal:
     def _note(
         self, what: NotedRequest | Answered | Work, then: Callable[[], object] | None = None
     ) -> asyncio.Future[None]:
-        """Note what is to be written. The thread gets it in the event loop's next turn: waking it costs more than a note."""
+        """Note what is to be written. The thread gets it in the event loop's next turn, with all of this one."""
         if not self._gathered:
             self._loop = asyncio.get_running_loop()
             self._loop.call_soon(self._hand_over)
