@@ -77,7 +77,7 @@ def test_rows_compared_a_partition_at_a_time_have_the_faults_of_whole_tables(tmp
     whole = check(PERSONALENS, tables)
     shards = {name: in_files(tmp_path / name, rows, 100) for name, rows in tables.items()}
     monkeypatch.setattr(gathered, "_IN_A_PARTITION", 60)
-    monkeypatch.setattr(gathered, "_AT_ONCE", 250)
+    monkeypatch.setattr(gathered, "_AT_ONCE", 4_000)
     assert gathered.partitions(len(tables["situations"])) > 10
     assert check(PERSONALENS, tables, engine=Local(1), shards=shards) == whole
     compared = {"table.duplicate_key", "table.domain_off", "table.task_not_faced", "table.preferences_of_catalogue"}

@@ -29,10 +29,12 @@ from validators.parts import Part, Reading, read_rows, read_shard, sums
 from validators.report import Check, Report, Skipped
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from schemas.engines.choice import Engine
     from schemas.engines.shards import Shard
     from validators.gathered import Gathered
-    from validators.planning import PlannedCrossing, PlannedRule
+    from validators.planning import PlannedCrossing, PlannedFigure, PlannedRule
 
 _CHUNK = 2048
 
@@ -229,26 +231,35 @@ class _Run:
     def _crossed(self, each: PlannedCrossing) -> Iterator[Finding]:
         from validators.frames import crossed
 
-        whole = {
-            record: self._gathered[name].frame(None, 0) for record, name in each.names.items() if not each.by(record)
-        }
-        for partition in range(self._partitions if each.crossing.within else 1):
-            parted = {
-                record: self._gathered[name].frame(each.by(record), partition)
-                for record, name in each.names.items()
-                if each.by(record)
-            }
-            yield from crossed(each.crossing, each.table, {**whole, **parted})
+        for frames in self._by_record(each):
+            yield from crossed(each.crossing, each.table, frames)
 
     def figures(self) -> None:
         """Figures of the tables asked for."""
+        import polars as pl
+
         for each in self._plan.figures:
-            reads = each.distribution.reads
-            rows = self._gathered[each.names[next(iter(reads))]].rows
-            if self._absent_columns(each.names, reads) or (self.own_rows and rows < 2):
+            figure = each.distribution
+            rows = self._gathered[each.names[figure.record]].rows
+            if self._absent_columns(each.names, figure.reads) or (self.own_rows and rows < 2):
                 continue  # one row has no distribution
-            frames = {record: self._gathered[name].frame(None, 0) for record, name in each.names.items()}
-            self.reports[each.name] = each.distribution.figures(frames)
+            partitions = self._by_record(each)
+            if figure.counted is None:
+                frames = next(partitions)
+            else:
+                counts = []
+                for frames in partitions:
+                    counts.append(figure.counted(frames))
+                frames = {**frames, figure.record: pl.concat(counts)}
+            self.reports[each.name] = figure.figures(frames)
+
+    def _by_record(self, each: PlannedCrossing | PlannedFigure) -> Iterator[Mapping[str, pl.DataFrame]]:
+        """The rows of all records, for each partition of those that are parted."""
+        parted = any(each.by(record) for record in each.names)
+        for partition in range(self._partitions if parted else 1):
+            yield {
+                record: self._gathered[name].frame(each.by(record), partition) for record, name in each.names.items()
+            }
 
     def _absent_columns(self, names: Mapping[str, str], reads: Mapping[str, tuple[str, ...]]) -> list[str]:
         """The columns that are read and that no row of a user has."""

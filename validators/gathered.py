@@ -26,7 +26,7 @@ By = str | None
 
 _IN_A_PARTITION = 50_000
 _MOST = 128  # partitions: as many files are open while a table is read
-_AT_ONCE = 100_000  # rows that are parted together
+_AT_ONCE = 1 << 25  # bytes that are parted together
 
 
 def partitions(rows: int) -> int:
@@ -95,13 +95,13 @@ class _Parted:
         folder.mkdir()
         self._folder, self._by, self._schema, self._count = folder, by, schema, count
         self._waiting: list[pa.Table] = []
-        self._rows = 0
+        self._bytes = 0
         self._writers: dict[int, Any] = {}
 
     def add(self, part: pa.Table) -> None:
         self._waiting.append(part.select(self._schema.names))
-        self._rows += part.num_rows
-        if self._rows >= _AT_ONCE:
+        self._bytes += self._waiting[-1].nbytes
+        if self._bytes >= _AT_ONCE:
             self._write()
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class _Parted:
         if not self._waiting:
             return
         rows = pa.concat_tables(self._waiting)
-        self._waiting, self._rows = [], 0
+        self._waiting, self._bytes = [], 0
         values = pl.Series(rows.column(self._by))
         place = (values.hash(0) % self._count).to_numpy()
         order = np.argsort(place, kind="stable")

@@ -52,6 +52,10 @@ class PlannedFigure:
     distribution: Distribution
     names: Mapping[str, str]
 
+    def by(self, record: str) -> By:
+        """By what the table of a record is parted for it."""
+        return self.distribution.within if record == self.distribution.record else None
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -80,7 +84,7 @@ def plan(
             columns[crossing.names[record]][crossing.by(record)].update(read)
     for figure in figures:
         for record, read in figure.distribution.reads.items():
-            columns[figure.names[record]][None].update(read)
+            columns[figure.names[record]][figure.by(record)].update(read)
     rules = {}
     for table in mine:
         rules[table.name] = list(_rules(table, [by for by in columns[table.name] if by]))
