@@ -10,10 +10,11 @@ from builders.offline import lint
 from builders.offline.banks import FOLDER
 from builders.offline.grammar import render
 from builders.offline.lines import sentences, taken_up
+from builders.offline.proofs.coverage import coverage_problems
 from builders.offline.proofs.proof import Line, proof, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
 from builders.offline.slots import place_problems, value_problem
-from builders.offline.voices import merged, read_voice
+from builders.offline.voices import Condition, VoiceLine, merged, read_voice, stems, voice
 from schemas.errors import RequestError
 
 SCENE = (FOLDER / "scenes/adult_health.toml").read_text("utf-8")
@@ -35,6 +36,34 @@ def checked(tmp_path):
 
 def test_no_bank_has_a_fault():
     assert [problem for path in sorted(FOLDER.rglob("*.toml")) for problem in lint.check(path).problems] == []
+
+
+def test_every_pattern_has_scenes_that_suit_it_and_enough_to_say_in_them():
+    assert list(coverage_problems({name: voice(name) for name in stems().values()}, scenes())) == []
+
+
+def test_pattern_without_a_scene_or_with_too_few_lines_is_named():
+    told = [dataclasses.replace(scene, kinds=("asked",)) for scene in scenes() if scene.domain == "health"]
+    who = voice("N-High")
+    first = dataclasses.replace(who.patterns[0], condition=Condition())
+    thought = [VoiceLine("I saw it.", Condition(only=frozenset({kind}))) for kind in ("asked", "danger", "sorrow")]
+    away = dataclasses.replace(first, condition=Condition(unless=frozenset({"asked"})))
+
+    def problems(pattern):
+        return list(coverage_problems({"N-High": dataclasses.replace(who, patterns=(pattern,))}, told))
+
+    plain = dataclasses.replace(first, think=_unconditioned(first.think), act={})
+    assert problems(plain) == []
+    (few,) = problems(dataclasses.replace(plain, think={**plain.think, "teen": tuple(thought)}))
+    assert re.search("'worst ending': fewer than 2 lines of think for teen in .* and \\d+ more", few)
+    (none,) = problems(away)
+    assert (
+        none == "N-High 'worst ending': no scene suits it in health at 6 to 12, health at 13 to 18, health at 19 to 50"
+    )
+
+
+def _unconditioned(lines):
+    return {language: tuple(VoiceLine(line.say, Condition()) for line in own) for language, own in lines.items()}
 
 
 def test_no_sentence_stands_in_two_scenes():

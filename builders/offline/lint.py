@@ -7,6 +7,7 @@ tiers need. Every line is told in all its wordings and read by the audits (``pro
 somebody to read. Printed a file: sentences, and those that have fewer than three wordings and no slot (plain).
 
     python -m builders.offline.lint
+    python -m builders.offline.lint --coverage
     python -m builders.offline.lint --render builders/offline/banks/scenes/teen_health.toml
     python -m builders.offline.lint builders/offline/banks/scenes/child_health.toml
 """
@@ -21,13 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.offline.banks import BEATS, FOLDER, Scene, bank, read
+from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read
 from builders.offline.lines import fixed
+from builders.offline.proofs.coverage import coverage_problems, table
 from builders.offline.proofs.line_checks import AT_HOME, HANDLES, line_problems, slot_problems
 from builders.offline.proofs.material import LEAST, material, ranges
 from builders.offline.proofs.proof import Line, Proof, proof, shared_lines, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
-from builders.offline.voices import read_voice, stems, words
+from builders.offline.voices import read_voice, stems, voice, words
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 
 # Banks of sentences that any scene may use.
@@ -61,7 +63,7 @@ def check(path: Path) -> Checked:
     if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
-    problems = [*made.problems, *(thin for scene in told for thin in _thin(scene))]
+    problems = [*made.problems, *(lack for scene in told for lack in _lacks(scene))]
     return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
 
 
@@ -154,10 +156,13 @@ def _scene(scene: Scene) -> Iterator[str]:
         yield from (f"{scene.id}: {text!r}: {problem}" for problem in slot_problems(text, own, set(scene.cast)))
 
 
-def _thin(scene: Scene) -> Iterator[str]:
+def _lacks(scene: Scene) -> Iterator[str]:
+    """What a scene whose lines are sound may still lack: enough to tell, and its kinds."""
     most, least = material(scene).most, LEAST[scene.language]
     if most < least:
         yield f"{scene.id}: all it has to tell is {most:,.0f} characters, at least {least:,} needed"
+    if not scene.kinds:
+        yield f"{scene.id}: no kinds, so no voice knows what it is about"
 
 
 def _voice(path: Path) -> Iterator[str]:
@@ -200,6 +205,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "builders.offline.lint", "Check the phrase banks of the offline writer.", "python -m builders.offline.lint"
     )
     made.add_argument("files", nargs="*", type=Path, help="bank files (default: all)")
+    made.add_argument("--coverage", action="store_true", help="print how many scenes suit each pattern of the voices")
     made.add_argument("--render", action="store_true", help="print every line with each kind of filler, to be read")
     return run(_command, made, argv)
 
@@ -213,6 +219,11 @@ def _command(parsed: argparse.Namespace) -> int:
     checked = {path: check(path) for path in paths}
     problems = [problem for one in checked.values() for problem in one.problems]
     problems += repeated([scene for one in checked.values() for scene in one.scenes])
+    whole = not parsed.files or parsed.coverage
+    voices = {archetype: voice(archetype) for archetype in stems().values()} if whole else {}
+    problems += coverage_problems(voices, scenes())
+    if parsed.coverage:
+        _say_coverage(table(voices, scenes()), parsed.quiet or parsed.json)
     if parsed.json:
         print_json({"files": {path.name: _document(one) for path, one in checked.items()}, "problems": problems})
         return FINDINGS if problems else DONE
@@ -229,6 +240,17 @@ def _command(parsed: argparse.Namespace) -> int:
         say(f"{band} scenes: {said}", quiet=parsed.quiet)
     say(f"{len(paths)} files, {len(problems)} problems", quiet=parsed.quiet)
     return FINDINGS if problems else DONE
+
+
+def _say_coverage(made: Mapping[tuple[str, str], Mapping[tuple[str, str], int]], quiet: bool) -> None:
+    """Print the least number of scenes that suit each pattern: a line a pattern, a column a domain."""
+    domains = sorted({domain for counts in made.values() for _, domain in counts})
+    head = f"scenes that suit ({'/'.join(LANGUAGES)})"
+    say(f"{head:<48}{''.join(f'{name:>15}' for name in domains)}", quiet=quiet)
+    for (archetype, tag), counts in made.items():
+        cells = ("/".join(str(counts[language, domain]) for language in LANGUAGES) for domain in domains)
+        say(f"{archetype:<9}{tag:<39}{''.join(f'{cell:>15}' for cell in cells)}", quiet=quiet)
+    say("", quiet=quiet)
 
 
 def _document(one: Checked) -> dict[str, float]:

@@ -60,6 +60,11 @@ class Frame:
         """The core pattern the memory turns on; None in plain life."""
         return None if self.plan.pattern is None else voice(self.archetype).patterns[self.plan.pattern]
 
+    @property
+    def suited(self) -> bool:
+        """Whether the scene suits the pattern; plain life can be told as any."""
+        return suits(self.scene, self.archetype, self.plan.pattern)
+
 
 def language(age: int) -> str:
     """The language of an age in years: child to 12, teen to 18, adult."""
