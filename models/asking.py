@@ -103,7 +103,7 @@ class Asking:
         model = self.settings.roles[request.role]
         if model == OFFLINE:
             return self.counted(request, Reply("answered", request.compose()))
-        place = await self.place(model)
+        place = self._places.get(model.name) or await self.place(model)
         asked = self.question(request, model, place)
         try:
             while (message := self.replayed(asked.key)) is None:
@@ -200,26 +200,30 @@ class Asking:
 
     async def _ask(self, asked: Asked, model: Model, place: Place) -> Content:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
+        wire = wire_of(asked.question.wire)
 
         async def once() -> Content:
-            await self._heed_allowance(asked, model, place)
+            if place.allowance.limits:
+                await self._heed_allowance(asked, model, place)
             await self.budget.reserve(worst)
-            cost, noted = 0.0, None
-            sending = self.journal.sending.enter(asked.key)
+            cost = 0.0
+            sending = self.journal.sending.enter(asked.key)  # what is dropped in the middle stays marked
             try:
-                content, noted = await self._sent(asked, place)
+                received = await place.client.send(wire, asked.question.body, asked.max_tokens)
+                content = wire.content(received.message)
+                answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
+                self.journal.answer(answered, sending)  # what comes later waits until it is on disk
+                place.allowance.used_more(content.usage.output_tokens)
                 cost = self._paid(asked.model, content, worst)
             except UnansweredError as error:
                 cost = worst if error.doubt else 0.0
-                noted = self.journal.unanswered(asked.key, error.reason, error.doubt, over=False)
+                self.journal.unanswered(asked.key, error.reason, error.doubt, over=False, sending=sending)
                 raise
             except AnamnesisError as error:
-                noted = self.journal.unanswered(asked.key, str(error), doubt=False, over=True)
+                self.journal.unanswered(asked.key, str(error), doubt=False, over=True, sending=sending)
                 raise
             finally:
                 self.budget.release(worst, cost)
-                if noted is not None:  # else it was dropped in the middle, and stays marked as being sent
-                    noted.add_done_callback(lambda _: self.journal.sending.leave(sending))
             return content
 
         async def failed(error: UnansweredError) -> None:
@@ -235,15 +239,6 @@ class Asking:
         except (UnansweredError, StoppedError, AnamnesisError):
             self.journal.not_sent(asked.key)
             raise
-
-    async def _sent(self, asked: Asked, place: Place) -> tuple[Content, asyncio.Future[None]]:
-        """One attempt; the reply is noted, and what comes later waits until it is on disk."""
-        wire = wire_of(asked.question.wire)
-        received = await place.client.send(wire, asked.question.body, asked.max_tokens)
-        content = wire.content(received.message)
-        answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
-        place.allowance.used_more(content.usage.output_tokens)
-        return content, self.journal.answer(answered)
 
     async def _heed_allowance(self, asked: Asked, model: Model, place: Place) -> None:
         size = int(len(asked.question.body) / model.bytes_per_token)

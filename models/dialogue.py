@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from models.remedies import TRIES, Failure, ask, failure
 from models.request import Chain, Message, Reply, Request, Role
@@ -29,16 +29,14 @@ Ended = Literal["limit", "stop_word", "signal", "failed"]
 """All sessions and turns were held; the stop word was said; an answer said so; a speaker did not answer."""
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """What an answer comes to: the words the others hear, and whether the speaker ends the conversation."""
 
     text: str
     stop: bool = False
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """What one speaker said: ``session`` and ``number`` (of the exchange in it) count from 1.
 
     ``answer`` is the whole answer of the request ``request``, of which ``text`` is what was said aloud.
@@ -54,8 +52,7 @@ class Turn:
     reply: Reply
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """What a speaker knows when its turn comes: ``messages`` is its view, the last of them the user's."""
 
     speaker: str

@@ -68,15 +68,26 @@ class Pace:
         Raises UnansweredError when this request is given up, ServerFailedError when the server is,
         StoppedError when the run is ending, and whatever ``send`` raises besides.
         """
-        began = self._now()
+        now = asyncio.get_running_loop().time
+        first = now()
         for number in itertools.count(1):
+            await self._enter()
+            began = now()
             try:
-                return await self._once(send)
+                answer = await send()
+                unanswered = None
             except UnansweredError as error:
-                await failed(error)
-                self._give_up(error, number, began)
-                self.retries += 1
-                await self.sleep(self._wait(error, number))
+                self._failed(error, began)
+                unanswered = error
+            finally:
+                self._leave()
+            if unanswered is None:
+                self._succeeded(now())
+                return answer
+            await failed(unanswered)
+            self._give_up(unanswered, number, first)
+            self.retries += 1
+            await self.sleep(self._wait(unanswered, number))
         raise AssertionError("unreachable")
 
     def stop(self) -> None:
@@ -93,19 +104,6 @@ class Pace:
         except TimeoutError:
             return
         raise StoppedError
-
-    async def _once(self, send: Callable[[], Awaitable[Answer]]) -> Answer:
-        await self._enter()
-        began = self._now()
-        try:
-            answer = await send()
-        except UnansweredError as error:
-            self._failed(error, began)
-            raise
-        finally:
-            self._leave()
-        self._succeeded()
-        return answer
 
     def _give_up(self, error: UnansweredError, number: int, began: float) -> None:
         """Raise what a request comes to that is not repeated; return for one that is."""
@@ -129,8 +127,7 @@ class Pace:
 
     async def _enter(self) -> None:
         while not self.stopped:
-            pause = self._paused_until - self._now()
-            if pause > 0:
+            if self._paused_until and (pause := self._paused_until - self._now()) > 0:
                 await self.sleep(pause)
             elif self.in_flight < max(1, int(self.limit)):
                 self.in_flight += 1
@@ -154,8 +151,8 @@ class Pace:
         place.set_result(None)
         return True
 
-    def _succeeded(self) -> None:
-        self._last_success = self._now()
+    def _succeeded(self, now: float) -> None:
+        self._last_success = now
         self._refused_in_a_row = self._limited_in_a_row = 0
         self.limit = min(float(self.most), self.limit + _RISE / self.limit)
 
@@ -180,6 +177,7 @@ class Allowance:
     """The requests and tokens a minute that a server allows a model: sends are spread evenly over the time."""
 
     def __init__(self, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
+        self.limits = bool(requests_per_minute or tokens_per_minute)
         self._a_request = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._a_token = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
         self._free_at = 0.0

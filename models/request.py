@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
@@ -72,8 +72,7 @@ class Request:
         return (*self.messages, ("user", self.prompt)) if self.prompt or not self.messages else self.messages
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens of one reply, as the server counted them; all zero offline."""
 
     input_tokens: int = 0

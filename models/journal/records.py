@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from models.request import Usage
 from models.wire.questions import ROOT, Question
 
-_ASKED = """
-INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, 0, 0, ?, ?, NULL)
+_TOGETHER = 64  # rows that one statement takes at most
+
+_PART = "INSERT OR IGNORE INTO parts VALUES {rows}", "(?, ?, ?, ?)"
+
+_ASKED = (
+    """
+INSERT INTO requests VALUES {rows}
 ON CONFLICT (key) DO UPDATE SET pending = 1, problem = NULL, manner = excluded.manner,
   id = excluded.id, run = excluded.run, asked_at = excluded.asked_at, most_tokens = excluded.most_tokens
-"""
+""",
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, 0, 0, ?, ?, NULL)",
+)
 
-_ANSWERED = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, 'answered', '', ?, ?, ?, ?, ?, ?, ?)"
+_ANSWERED = "INSERT OR IGNORE INTO replies VALUES {rows}", "(?, ?, ?, ?, 'answered', '', ?, ?, ?, ?, ?, ?, ?)"
+
+_SENT = "UPDATE requests SET sent = sent + 1, pending = 0 WHERE key IN ({rows})", "?"
 
 StoredPart = tuple[bytes, bytes, str, str]
 """Digest, the digest before it, role, text."""
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A request as the journal keeps it; ``most_tokens`` is an upper bound on its input."""
 
     question: Question
@@ -46,8 +54,7 @@ class Asked:
         return self.question.key
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(NamedTuple):
     """A reply as the journal keeps it; ``message`` is canonical JSON."""
 
     key: bytes
@@ -56,6 +63,18 @@ class Answered:
     metered: bool
     request_id: str | None = None
     batch: bool = False
+
+
+class NotedRequest(NamedTuple):
+    """A request that is about to be sent, with what of it the journal does not hold yet.
+
+    ``settings`` are the digest and, where they are new, the text (``new_settings``), ``parts`` those of ``new_parts``.
+    """
+
+    asked: Asked
+    settings: tuple[bytes, str | None]
+    parts: Sequence[StoredPart]
+    run: int
 
 
 def new_settings(question: Question, stored: dict[bytes, bytes]) -> tuple[bytes, str | None]:
@@ -79,42 +98,57 @@ def new_parts(question: Question, stored: set[bytes]) -> list[StoredPart]:
     return made
 
 
-def insert_asked(
-    connection: sqlite3.Connection,
-    asked: Asked,
-    settings: tuple[bytes, str | None],
-    parts: Sequence[StoredPart],
-    run: int,
-) -> None:
-    """Note a request as about to be sent, with its settings (``new_settings``) and the parts of it that are new."""
-    question = asked.question
-    digest, text = settings
-    if parts:
-        connection.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?, ?, ?)", parts)
-    if text is not None:
-        connection.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", settings)
-    connection.execute(
+def insert_asked(connection: sqlite3.Connection, noted: Sequence[NotedRequest]) -> None:
+    """Note requests as about to be sent, each once, with their settings and the parts of them that are new."""
+    _insert(connection, _PART, [part for one in noted for part in one.parts])
+    for one in noted:
+        if one.settings[1] is not None:
+            connection.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", one.settings)
+    time = now()
+    _insert(
+        connection,
         _ASKED,
-        (
-            question.key, asked.id, asked.role, asked.model, asked.server, question.wire, asked.sample, asked.attempt,
-            asked.prompt_id, asked.prompt_digest, question.digests[-1], digest, question.manner, run, now(),
-            asked.most_tokens, asked.max_tokens,
-        ),
+        [
+            (
+                question.key, asked.id, asked.role, asked.model, asked.server, question.wire, asked.sample,
+                asked.attempt, asked.prompt_id, asked.prompt_digest, question.digests[-1], one.settings[0],
+                question.manner, one.run, time, asked.most_tokens, asked.max_tokens,
+            )
+            for one, asked, question in ((one, one.asked, one.asked.question) for one in noted)
+        ],
     )  # fmt: skip
 
 
-def insert_answered(connection: sqlite3.Connection, answered: Answered) -> None:
-    """Note a reply; its request is not pending any more."""
-    usage = answered.usage
-    connection.execute(
+def insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered]) -> None:
+    """Note replies to requests, each once; these are not pending any more."""
+    time = now()
+    _insert(
+        connection,
         _ANSWERED,
-        (
-            answered.key, now(), answered.message.decode(), reply_digest(answered.key, answered.message),
-            answered.request_id, answered.batch, answered.metered, usage.input_tokens, usage.cache_write_tokens,
-            usage.cache_read_tokens, usage.output_tokens,
-        ),
+        [
+            (
+                one.key, time, one.message.decode(), reply_digest(one.key, one.message), one.request_id, one.batch,
+                one.metered, usage.input_tokens, usage.cache_write_tokens, usage.cache_read_tokens,
+                usage.output_tokens,
+            )
+            for one, usage in ((one, one.usage) for one in answered)
+        ],
     )  # fmt: skip
-    connection.execute("UPDATE requests SET sent = sent + 1, pending = 0 WHERE key = ?", (answered.key,))
+    _insert(connection, _SENT, [(one.key,) for one in answered])
+
+
+def _insert(connection: sqlite3.Connection, statement: tuple[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Run a statement on rows, many at a time: for each one the thread would wait for its turn among threads.
+
+    The numbers of rows are powers of two, so that few statements have to be compiled.
+    """
+    sql, places = statement
+    done = 0
+    while done < len(rows):
+        size = min(_TOGETHER, 1 << (len(rows) - done).bit_length() - 1)
+        values = itertools.chain.from_iterable(rows[done : done + size])
+        connection.execute(sql.format(rows=", ".join([places] * size)), tuple(values))
+        done += size
 
 
 def reply_digest(key: bytes, message: bytes) -> bytes:

@@ -2,8 +2,8 @@
 
 One SQLite file (WAL, synchronous FULL; tables in ``journal.sql``). A request is known by the digest of
 all that determines its answer, so running a command again replays what was answered, for free, and
-asks the rest. A thread writes in groups: while one commit reaches the disk, the next group gathers. A reply goes to
-the thread with the request that its chain asks next, so that this one does not wait for two commits.
+asks the rest. A thread writes (``writing``). A reply goes to it with the request that its chain asks next, so that
+this one does not wait for two commits.
 Which of the requests that are recorded as pending are being sent stands in a file beside it (``sending``).
 When the disk is full, replies under way go to the reserve beside the file (``reserve``), and the next
 run takes them over. One process writes at a time; any number may read (``python -m models journal``).
@@ -15,22 +15,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import queue
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from models.journal import files, records
-from models.journal.records import Answered, Asked
+from models.journal.records import Answered, Asked, NotedRequest
 from models.journal.reserve import EACH, SMALLEST, Reserve
 from models.journal.sending import Sending
-from schemas.errors import MachineError
+from models.journal.writing import Note, Work, Writer
 from schemas.locks import held
-
-Work = Callable[[sqlite3.Connection], object]
-Job = tuple[Work, Answered | None, asyncio.Future[None]]
 
 _CHUNK, _CHUNKS = 64, 8  # replies read together, and how often they are held
 _KILLED = "doubts = doubts + 1, sent = sent + 1, pending = 0, problem = 'no reply seen: the run was killed'"
@@ -74,7 +69,6 @@ class Journal:
         self.run = 0
         self.sending = sending
         self._connection, self._reserve = connection, reserve
-        self._failed: MachineError | None = None  # set by the writer, for good
         self._aside: dict[bytes, bytes] = {}  # replies that are not in the file, or not yet
         self._chunks: dict[int, dict[int, tuple[str, bytes]]] = {}
         self._last: asyncio.Future[None] | None = None
@@ -83,10 +77,9 @@ class Journal:
         self._take_over()
         self.known: dict[bytes, int | None] = dict(connection.execute("SELECT key, rowid FROM replies"))
         self._reader = files.reader(path)
-        self._gathered: list[Job] = []  # of this turn of the event loop
-        self._queue: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
-        self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
-        self._writer.start()
+        self._gathered: list[Note] = []  # of this turn of the event loop
+        self._loop: asyncio.AbstractEventLoop
+        self._writer = Writer(path, connection, reserve)
 
     def begin_run(self, command: str) -> None:
         """Number a new run, and count as doubts what an earlier one was sending when it was killed."""
@@ -135,39 +128,45 @@ class Journal:
         return self._chunks[chunk].get(rowid)
 
     async def ask(self, asked: Sequence[Asked]) -> None:
-        """Note requests as about to be sent. On disk when this returns, and with it all that was noted before."""
-        new = [
-            (one, records.new_settings(one.question, self._settings), records.new_parts(one.question, self._stored))
-            for one in asked
-        ]
+        """Note one or more requests as about to be sent. On disk when this returns, with all that was noted before."""
+        for one in asked:
+            settings = records.new_settings(one.question, self._settings)
+            noted = NotedRequest(one, settings, records.new_parts(one.question, self._stored), self.run)
+            done = self._note(noted)
+        await done
 
-        def work(connection: sqlite3.Connection) -> None:
-            for one, settings, parts in new:
-                records.insert_asked(connection, one, settings, parts, self.run)
+    def answer(self, answered: Answered, sending: int | None = None) -> asyncio.Future[None]:
+        """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it.
 
-        await self.write(work)
+        ``sending``: the place that the request had while it was being sent; it is free then, as with ``unanswered``.
+        """
+        key = answered.key
+        self.known[key] = None
+        self._aside[key] = answered.message
 
-    def answer(self, answered: Answered) -> asyncio.Future[None]:
-        """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it."""
-        self.known[answered.key] = None
-        self._aside[answered.key] = answered.message
-        done = self._enqueue(lambda connection: records.insert_answered(connection, answered), answered)
-        done.add_done_callback(lambda _: self._failed or self._aside.pop(answered.key, None))
-        return done
+        def on_disk() -> None:
+            if self._writer.failed is None:
+                self._aside.pop(key, None)
+            self._not_sending(sending)
 
-    def unanswered(self, key: bytes, problem: str | None, doubt: bool, over: bool) -> asyncio.Future[None]:
+        return self._note(answered, on_disk)
+
+    def unanswered(
+        self, key: bytes, problem: str | None, doubt: bool, over: bool, sending: int | None = None
+    ) -> asyncio.Future[None]:
         """Note an attempt without a reply, and why; ``doubt``: it may have been billed; ``over``: it was the last."""
         sql = "UPDATE requests SET sent = sent + 1, doubts = doubts + ?, problem = ?, pending = ? WHERE key = ?"
-        return self._enqueue(lambda connection: connection.execute(sql, (doubt, problem, not over, key)))
+        values = (doubt, problem, not over, key)
+        return self._note(lambda connection: connection.execute(sql, values), lambda: self._not_sending(sending))
 
     def not_sent(self, key: bytes) -> asyncio.Future[None]:
         """Note that a request is not going to be sent."""
-        return self._enqueue(lambda c: c.execute("UPDATE requests SET pending = 0 WHERE key = ?", (key,)))
+        return self._note(lambda c: c.execute("UPDATE requests SET pending = 0 WHERE key = ?", (key,)))
 
     def came_to(self, key: bytes, status: str, reason: str) -> asyncio.Future[None]:
         """Note what a reply came to when it was read."""
         sql = "UPDATE replies SET status = ?, reason = ? WHERE key = ?"
-        return self._enqueue(lambda connection: connection.execute(sql, (status, reason, key)))
+        return self._note(lambda connection: connection.execute(sql, (status, reason, key)))
 
     async def written(self) -> None:
         """All that was noted so far is on disk when this returns. Raises MachineError when it is not."""
@@ -177,7 +176,7 @@ class Journal:
 
     async def write(self, work: Work) -> None:
         """Do work on the connection, in its turn and committed when this returns."""
-        done = self._enqueue(work)
+        done = self._note(work)
         self._hand_over()
         await done
 
@@ -209,91 +208,37 @@ class Journal:
     def close(self) -> None:
         """Write what is waiting, and stop."""
         self._hand_over()
-        self._queue.put(None)
-        self._writer.join()
+        self._writer.close()
         self._reader.close()
         self.sending.close()
-        if self._failed is None:
+        if self._writer.failed is None:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def _enqueue(self, work: Work, reply: Answered | None = None) -> asyncio.Future[None]:
-        """Note what is to be done. The thread gets it with what is waited for, or in the event loop's next turn."""
-        loop = asyncio.get_running_loop()
-        self._last = done = loop.create_future()
+    def _note(
+        self, what: NotedRequest | Answered | Work, then: Callable[[], object] | None = None
+    ) -> asyncio.Future[None]:
+        """Note what is to be written. The thread gets it in the event loop's next turn, with all of this one."""
         if not self._gathered:
-            loop.call_soon(self._hand_over)
-        self._gathered.append((work, reply, done))
+            self._loop = asyncio.get_running_loop()
+            self._loop.call_soon(self._hand_over)
+        self._last = done = self._loop.create_future()
+        self._gathered.append(Note(what, done, then))
         return done
 
     def _hand_over(self) -> None:
         if self._gathered:
-            self._queue.put(self._gathered)
+            self._writer.put(self._gathered)
             self._gathered = []
 
-    def _write(self) -> None:
-        while (group := self._queue.get()) is not None:
-            last = False
-            with contextlib.suppress(queue.Empty):
-                while not last:
-                    following = self._queue.get_nowait()
-                    last = following is None
-                    if following is not None:
-                        group += following
-            waiting = [done for _, _, done in group]
-            try:
-                _report(waiting, self._commit([(work, reply) for work, reply, _ in group]))
-            except BaseException as error:  # whoever waits has to hear of it
-                _report(waiting, [MachineError(f"journal stopped ({error!r})", self.path)] * len(waiting))
-                raise
-            if last:
-                return
-
-    def _commit(self, group: Sequence[tuple[Work, Answered | None]]) -> list[Exception | None]:
-        if self._failed is None:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                for work, _ in group:
-                    work(self._connection)
-                self._connection.execute("COMMIT")
-                return [None] * len(group)
-            except sqlite3.Error as error:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                self._failed = files.unwritable(self.path, error)
-        return [self._put_aside(reply) for _, reply in group]
-
-    def _put_aside(self, reply: Answered | None) -> Exception | None:
-        if reply is None:
-            return self._failed
-        try:
-            self._reserve.put(records.as_json(reply))
-        except OSError as error:
-            return files.unwritable(self.path, error)
-        return None
+    def _not_sending(self, place: int | None) -> None:
+        if place is not None:
+            self.sending.leave(place)
 
     def _take_over(self) -> None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for row in self._reserve.rows():
-                records.insert_answered(self._connection, records.from_json(row))
+            records.insert_answered(self._connection, [records.from_json(row) for row in self._reserve.rows()])
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise files.unwritable(self.path, error) from None
         self._reserve.clear()
-
-
-def _report(waiting: Sequence[asyncio.Future[None]], errors: Sequence[Exception | None]) -> None:
-    """Report to the loop how a group went."""
-
-    def finish() -> None:
-        for done, error in zip(waiting, errors, strict=True):
-            if done.done():
-                continue
-            if error is None:
-                done.set_result(None)
-            else:
-                done.set_exception(error)
-                done.exception()  # whoever waits for the disk later hears of it, too: not waiting is no oversight
-
-    with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
-        waiting[0].get_loop().call_soon_threadsafe(finish)

@@ -13,8 +13,7 @@ from __future__ import annotations
 import functools
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -37,8 +36,7 @@ _TAKEN_OUT = "[key]"
 _LARGEST_ERROR = 2**16
 
 
-@dataclass(frozen=True)
-class Received:
+class Received(NamedTuple):
     """A reply: as canonical JSON, parsed, and the id the server gave the request."""
 
     raw: bytes

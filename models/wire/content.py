@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from models.request import Usage
 
@@ -13,8 +12,7 @@ _THOUGHTS = re.compile(r"\s*(?:[<◁]think(?:ing)?[>▷])?(.*?)[<◁]/think(?:in
 _OPEN_THOUGHT = re.compile(r"\s*[<◁]think(?:ing)?[>▷]")
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """One reply. ``ended``: by itself, at a limit of length, or declined; ``detail`` says how, in the server's words.
 
     ``metered``: the server said what it used.
@@ -24,7 +22,7 @@ class Content:
     ended: Literal["whole", "cut", "declined"]
     detail: str
     model: str | None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     metered: bool = False
     thoughts: str = ""
 

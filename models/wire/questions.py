@@ -31,8 +31,6 @@ Manner = Literal["none", "enforced", "words", "both"]
 
 Part = tuple[str, str]
 
-_BLOCK = 8  # parts of a conversation whose digests are kept together
-
 ROOT = b""
 """The digest before the first part."""
 
@@ -83,14 +81,24 @@ def question(request: Request, model: Model, server: str, enforces: bool | None 
     ``enforces``: what is known of whether the server enforces a schema; None: what the model's entry says.
     Raises RequestError when the prompt holds what is no Unicode text.
     """
-    parts = (*(("system", text) for text in request.fixed if text), *request.turns)
+    parts = (*[("system", text) for text in request.fixed if text], *request.turns)
     try:
-        settings = orjson.dumps(_settings(request, model), option=orjson.OPT_SORT_KEYS)
+        schema = None if request.schema is None or request.parse is not None else orjson.dumps(request.schema)
+        settings = _settings(
+            model.served_as,
+            model.limit_field,
+            min(request.max_tokens, model.max_output),
+            request.temperature if model.sampling else None,
+            schema,
+            request.in_words,
+            orjson.dumps(model.extra) if model.extra else None,
+        )
         digests = chain(parts)
     except (TypeError, UnicodeEncodeError) as error:
         raise RequestError("the prompt is not valid Unicode", row=request.id, expected=str(error)) from None
     key = question_key(server, model.wire, request.sample, request.attempt, settings, digests[-1])
-    return Question(key, model.wire, settings, parts, digests, _manner(request, model, enforces))
+    manner = _manner(request, model, schema, enforces)
+    return Question(key, model.wire, settings, parts, digests, manner)
 
 
 def question_key(server: str, wire: str, sample: int, attempt: int, settings: bytes, last: bytes) -> bytes:
@@ -101,32 +109,35 @@ def question_key(server: str, wire: str, sample: int, attempt: int, settings: by
 
 def chain(parts: Sequence[Part]) -> tuple[bytes, ...]:
     """The digest of each part, which covers all before it."""
-    return _continued(_begun(tuple(parts[:-1])), parts)
-
-
-@functools.lru_cache(maxsize=2**12)  # what many requests begin with, and conversations each time they go on
-def _begun(parts: tuple[Part, ...]) -> tuple[bytes, ...]:
-    return _continued(_begun(parts[: (len(parts) - 1) // _BLOCK * _BLOCK]), parts) if parts else ()
-
-
-def _continued(begun: tuple[bytes, ...], parts: Sequence[Part]) -> tuple[bytes, ...]:
-    """The digests of parts, from those of the first of them."""
-    made = list(begun)
-    for role, text in parts[len(begun) :]:
-        previous = made[-1] if made else ROOT
-        made.append(hashlib.sha256(previous + role.encode() + b"\n" + text.encode()).digest())
+    made: list[bytes] = []
+    previous = ROOT
+    for role, text in parts:
+        kept = _digest if len(made) + 1 < len(parts) else _digest.__wrapped__  # what a request ends with is its own
+        previous = kept(previous, role, text)
+        made.append(previous)
     return tuple(made)
+
+
+@functools.lru_cache(maxsize=2**14)  # what many requests begin with, and conversations each time they go on
+def _digest(previous: bytes, role: str, text: str) -> bytes:
+    return hashlib.sha256(b"%s%s\n%s" % (previous, role.encode(), text.encode())).digest()
 
 
 def body_of(wire: str, settings: bytes, parts: Sequence[Part], manner: Manner) -> dict[str, Any]:
     """The body of a question, from what identifies it and how its schema is conveyed."""
-    said = orjson.loads(settings)
+    said = _loaded(settings)
     if manner in ("words", "both"):
         *before, (role, text) = parts
         words = schema_in_words(orjson.dumps(said["schema"], option=orjson.OPT_SORT_KEYS))
         parts = (*before, (role, f"{text}\n\n{words}"))
     body = wire_of(wire).body(said, parts, enforce=manner in ("enforced", "both"))
-    return merged(body, said.get("extra", {}))
+    return merged(body, said["extra"]) if "extra" in said else body
+
+
+@functools.lru_cache(maxsize=64)
+def _loaded(settings: bytes) -> Mapping[str, Any]:
+    said: Mapping[str, Any] = orjson.loads(settings)
+    return said
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,28 +149,33 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return made
 
 
-def _settings(request: Request, model: Model) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "model": model.served_as,
-        "limit_field": model.limit_field,
-        "max_tokens": min(request.max_tokens, model.max_output),
-    }
-    if request.temperature is not None and model.sampling:
-        made["temperature"] = request.temperature
-    if request.schema is not None and request.parse is None:
-        made["schema"] = request.schema
-        if request.in_words:
+@functools.lru_cache(maxsize=64, typed=True)  # 0 and 0.0 are written differently
+def _settings(
+    served_as: str,
+    limit_field: str,
+    max_tokens: int,
+    temperature: float | None,
+    schema: bytes | None,
+    in_words: bool,
+    extra: bytes | None,
+) -> bytes:
+    made: dict[str, Any] = {"model": served_as, "limit_field": limit_field, "max_tokens": max_tokens}
+    if temperature is not None:
+        made["temperature"] = temperature
+    if schema is not None:
+        made["schema"] = orjson.loads(schema)
+        if in_words:
             made["in_words"] = True
-    if model.extra:
-        made["extra"] = model.extra
-    return made
+    if extra is not None:
+        made["extra"] = orjson.loads(extra)
+    return orjson.dumps(made, option=orjson.OPT_SORT_KEYS)
 
 
-def _manner(request: Request, model: Model, enforces: bool | None) -> Manner:
-    if request.schema is None or request.parse is not None:
+def _manner(request: Request, model: Model, schema: bytes | None, enforces: bool | None) -> Manner:
+    if schema is None:
         return "none"
     heeded = model.schema if enforces is None else enforces
-    if heeded is False or not _enforceable(orjson.dumps(request.schema)):
+    if heeded is False or not _enforceable(schema):
         return "words"
     return "both" if heeded == "probe" or request.in_words else "enforced"
 
