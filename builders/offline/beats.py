@@ -73,10 +73,7 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     if beat == "ambience":
         return _ambience(frame.scene.setting, frame)
     if beat == "weather":
-        if frame.moment.dark:
-            return ()
-        side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
-        return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
+        return _weather(frame)
     if beat == "tempted":
         return pieces("tempted", frame.language)
     if beat in {"at_home", "at_home_later"}:
@@ -102,6 +99,15 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
     bright = frame.weather in _BRIGHT and not frame.moment.dark
     day = "child_day" if frame.language == "child" else "day"
     return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
+
+
+def _weather(frame: Frame) -> Sequence[str]:
+    """What the weather is like by day, outside or through a window; nothing under a roof that is open to the sides."""
+    outdoors = pieces("settings", frame.scene.setting, "outdoors")
+    if frame.moment.dark or "partly" in outdoors:
+        return ()
+    side = "out" if outdoors else "in"
+    return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
 
 
 def _home(frame: Frame, when: str) -> Sequence[str]:

@@ -63,7 +63,7 @@ def check(path: Path) -> Checked:
     if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
-    problems = [*made.problems, *(thin for scene in told for thin in _thin(scene))]
+    problems = [*made.problems, *(lack for scene in told for lack in _lacks(scene))]
     return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
 
 
@@ -156,10 +156,13 @@ def _scene(scene: Scene) -> Iterator[str]:
         yield from (f"{scene.id}: {text!r}: {problem}" for problem in slot_problems(text, own, set(scene.cast)))
 
 
-def _thin(scene: Scene) -> Iterator[str]:
+def _lacks(scene: Scene) -> Iterator[str]:
+    """What a scene whose lines are sound may still lack: enough to tell, and its kinds."""
     most, least = material(scene).most, LEAST[scene.language]
     if most < least:
         yield f"{scene.id}: all it has to tell is {most:,.0f} characters, at least {least:,} needed"
+    if not scene.kinds:
+        yield f"{scene.id}: no kinds, so no voice knows what it is about"
 
 
 def _voice(path: Path) -> Iterator[str]:

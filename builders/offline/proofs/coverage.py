@@ -22,6 +22,8 @@ _TURNING = ("A", "B")
 _AGES = {language: range(BANDS[language][0], BANDS[language][1] + 1) for language in LANGUAGES}
 # Scenes named in one fault.
 _NAMED = 6
+# By age and tier.
+_ByAge = Mapping[tuple[int, str], Sequence[Scene]]
 
 
 def table(voices: Mapping[str, Voice], scenes: Sequence[Scene]) -> dict[tuple[str, str], dict[tuple[str, str], int]]:
@@ -33,8 +35,7 @@ def table(voices: Mapping[str, Voice], scenes: Sequence[Scene]) -> dict[tuple[st
     choices = _choices(scenes)
     return {
         (archetype, pattern.tag): {
-            where: min(sum(_suits(pattern, scene) for scene in fitting) for fitting in each)
-            for where, each in choices.items()
+            where: min(_suited(pattern, fitting) for fitting in by_age.values()) for where, by_age in choices.items()
         }
         for archetype, voice in voices.items()
         for pattern in voice.patterns
@@ -43,14 +44,21 @@ def table(voices: Mapping[str, Voice], scenes: Sequence[Scene]) -> dict[tuple[st
 
 def coverage_problems(voices: Mapping[str, Voice], scenes: Sequence[Scene]) -> Iterator[str]:
     """Patterns for which a domain has no scene, and scenes in which a pattern leaves too few lines."""
-    for (archetype, tag), counts in table(voices, scenes).items():
-        for (language, domain), count in counts.items():
-            if not count:
-                yield f"{archetype} {tag!r}: no {language} scene of {domain} suits it at some age"
+    choices = _choices(scenes)
     for archetype, voice in voices.items():
         for pattern in voice.patterns:
-            suited = [scene for scene in scenes if _turns(scene) and _suits(pattern, scene)]
-            yield from (f"{archetype} {pattern.tag!r}: {problem}" for problem in _few_lines(pattern, suited))
+            where = f"{archetype} {pattern.tag!r}"
+            if lacking := list(_without_scenes(pattern, choices)):
+                yield f"{where}: no scene suits it in {', '.join(lacking)}"
+            suited = [scene for scene in scenes if _turns(scene) and pattern.condition.suits(scene.kinds)]
+            yield from (f"{where}: {problem}" for problem in _few_lines(pattern, suited))
+
+
+def _without_scenes(pattern: Pattern, choices: Mapping[tuple[str, str], _ByAge]) -> Iterator[str]:
+    for (_, domain), by_age in choices.items():
+        ages = [age for (age, _), fitting in by_age.items() if not _suited(pattern, fitting)]
+        if ages:
+            yield f"{domain} at {min(ages)}" + (f" to {max(ages)}" if max(ages) > min(ages) else "")
 
 
 def _few_lines(pattern: Pattern, scenes: Sequence[Scene]) -> Iterator[str]:
@@ -69,15 +77,15 @@ def _left(lines: tuple[VoiceLine, ...], kinds: frozenset[str]) -> int:
     return len(suiting(lines, kinds))
 
 
-def _choices(scenes: Sequence[Scene]) -> dict[tuple[str, str], list[list[Scene]]]:
-    """By language and domain: the scenes that anybody can have, for each age and tier."""
+def _choices(scenes: Sequence[Scene]) -> dict[tuple[str, str], _ByAge]:
+    """By language and domain, and then by age and tier: the scenes that anybody can have."""
     domains = sorted({scene.domain for scene in scenes})
     return {
-        (language, domain): [
-            [scene for scene in scenes if _fits(scene, language, domain, age, tier)]
+        (language, domain): {
+            (age, tier): [scene for scene in scenes if _fits(scene, language, domain, age, tier)]
             for age in _AGES[language]
             for tier in _TURNING
-        ]
+        }
         for language in LANGUAGES
         for domain in domains
     }
@@ -97,5 +105,5 @@ def _turns(scene: Scene) -> bool:
     return bool(set(_TURNING) & set(scene.tiers))
 
 
-def _suits(pattern: Pattern, scene: Scene) -> bool:
-    return pattern.condition.suits(scene.kinds)
+def _suited(pattern: Pattern, scenes: Sequence[Scene]) -> int:
+    return sum(pattern.condition.suits(scene.kinds) for scene in scenes)
