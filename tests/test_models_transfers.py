@@ -1,4 +1,4 @@
-"""Transfers over HTTP: each is sent once, over kept connections, with TLS and through proxies as the environment says."""
+"""Transfers over HTTP: each is sent once, connections are kept, TLS and proxies are as the environment says."""
 
 import asyncio
 import datetime
