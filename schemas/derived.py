@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from schemas.errors import RequestError
 from schemas.records import kind_of, record_schema, term_between, vocabulary
 from schemas.tables import Row, Table
 
@@ -69,8 +70,13 @@ def planned(table: Table) -> frozenset[str]:
 def completed(table: Table, rows: Sequence[Row]) -> Sequence[Row]:
     """The rows, with every column that is not there, or null, and follows from one that is.
 
-    No value that is there is changed; a column that does not follow stays away.
+    No value that is there is changed; a column that does not follow stays away. Raises RequestError for a row that is
+    no mapping.
     """
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            what = f"a row that is a {type(row).__name__}"
+            raise RequestError(what, table.name, row=str(place), expected="a mapping of columns to values")
     rules = derivations(table.record, table.home)
     return [_completed(row, rules) for row in rows] if rules else rows
 

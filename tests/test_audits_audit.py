@@ -11,6 +11,7 @@ import pytest
 
 from audits import audit
 from audits.command import main
+from schemas.errors import RequestError
 
 SOUND = orjson.loads((Path(__file__).parent / "cases/sound_rows.json").read_bytes())["memories"]
 STORY = SOUND["content_full"]
@@ -240,3 +241,8 @@ def test_a_lone_surrogate_in_any_column_is_a_finding_that_can_be_written_as_json
     found = audit("memories", [changed(**{field: value})] * 2)
     assert "format.surrogate" in {finding.code for finding in found}
     orjson.dumps([finding.as_dict() for finding in found])
+
+
+def test_a_row_that_is_no_mapping_is_refused_by_its_place():
+    with pytest.raises(RequestError, match="a row that is a NoneType in memories, row 1"):
+        audit("memories", [{}, None])

@@ -1,5 +1,7 @@
 """A life told in order: nothing in it too often, nothing twice, and each memory as long as it should be."""
 
+import dataclasses
+import itertools
 import re
 from collections import Counter
 
@@ -8,6 +10,8 @@ from builder_samples import HEART
 
 from builders.life.ledgers import ledger
 from builders.memories.plan import plan, targets
+from builders.offline import beats
+from builders.offline import scenes as framing
 from builders.offline.banks import bank, pieces
 from builders.offline.chronicle import Chronicle
 from builders.offline.draft import LONGEST, SHORTEST
@@ -16,7 +20,9 @@ from builders.offline.likeness import Likeness
 from builders.offline.lines import loosened
 from builders.offline.lines import sentences as parsed
 from builders.offline.memories import Writer
+from builders.offline.scene_files import scenes_of
 from builders.offline.uses import Uses
+from builders.offline.voices import Condition, VoiceLine, voice
 from builders.personas import load_characters
 from perf.quality.residue import residue
 from perf.quality.text_quality import LIMITS, measure
@@ -110,6 +116,32 @@ def shared_lines_of(narrative):
     places = (line for kind in bank("settings").values() for lines in kind.values() for line in lines)
     body = (line for level in bank("body")["child" if language == "child" else "older"].values() for line in level)
     return {*weather, *places, *body, *pieces("tempted", language)}
+
+
+def test_scene_suits_the_pattern_and_voice_lines_suit_the_scene(monkeypatch):
+    """Scenes are of two kinds in turns; the first pattern asks for one of them, the second for one no scene has."""
+    own = voice(CHARACTER["archetype"])
+    halves = tuple(VoiceLine(f"I am {kind}.", Condition(only=frozenset({kind}))) for kind in ("asked", "thing"))
+    think = dict.fromkeys(("child", "teen", "adult"), halves)
+    wanted = [Condition(only=frozenset({kind})) for kind in ("asked", "danger")]
+    patterns = [dataclasses.replace(own.patterns[n], condition=wanted[n % 2], think=think) for n in range(8)]
+    changed = dataclasses.replace(own, patterns=tuple(patterns))
+
+    def of_two_kinds(domain):
+        kinds = itertools.cycle([("asked",), ("thing",)])
+        return [dataclasses.replace(scene, kinds=next(kinds)) for scene in scenes_of(domain)]
+
+    for module in (framing, beats):
+        monkeypatch.setattr(module, "voice", lambda _: changed)
+    monkeypatch.setattr(framing, "scenes_of", of_two_kinds)
+    framer = framing.Framer(CHARACTER, LEDGER, HEART, Uses(TOTAL))
+    frames = [framer.frame(one) for one in PLANS[:40] if one.pattern is not None]
+    assert {frame.suited for frame in frames} == {True, False}
+    for frame in frames:
+        assert frame.suited == (frame.plan.pattern % 2 == 0)
+        assert not frame.suited or frame.scene.kinds == ("asked",)
+        assert list(beats.lines_of(frame, "think")) == [f"I am {frame.scene.kinds[0]}."]
+    assert {frame.scene.kinds for frame in frames if not frame.suited} == {("asked",), ("thing",)}
 
 
 def test_memories_asked_for_first_are_the_first_in_order(life):

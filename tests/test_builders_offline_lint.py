@@ -1,6 +1,8 @@
 """The lint of the phrase banks: the banks are without fault, and what a writer can get wrong is named."""
 
 import dataclasses
+import re
+import tomllib
 
 import pytest
 
@@ -8,9 +10,11 @@ from builders.offline import lint
 from builders.offline.banks import FOLDER
 from builders.offline.grammar import render
 from builders.offline.lines import sentences, taken_up
-from builders.offline.proof import Line, proof, wordings_of
+from builders.offline.proofs.coverage import coverage_problems
+from builders.offline.proofs.proof import Line, proof, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
 from builders.offline.slots import place_problems, value_problem
+from builders.offline.voices import Condition, VoiceLine, merged, read_voice, stems, voice
 from schemas.errors import RequestError
 
 SCENE = (FOLDER / "scenes/adult_health.toml").read_text("utf-8")
@@ -32,6 +36,34 @@ def checked(tmp_path):
 
 def test_no_bank_has_a_fault():
     assert [problem for path in sorted(FOLDER.rglob("*.toml")) for problem in lint.check(path).problems] == []
+
+
+def test_every_pattern_has_scenes_that_suit_it_and_enough_to_say_in_them():
+    assert list(coverage_problems({name: voice(name) for name in stems().values()}, scenes())) == []
+
+
+def test_pattern_without_a_scene_or_with_too_few_lines_is_named():
+    told = [dataclasses.replace(scene, kinds=("asked",)) for scene in scenes() if scene.domain == "health"]
+    who = voice("N-High")
+    first = dataclasses.replace(who.patterns[0], condition=Condition())
+    thought = [VoiceLine("I saw it.", Condition(only=frozenset({kind}))) for kind in ("asked", "danger", "sorrow")]
+    away = dataclasses.replace(first, condition=Condition(unless=frozenset({"asked"})))
+
+    def problems(pattern):
+        return list(coverage_problems({"N-High": dataclasses.replace(who, patterns=(pattern,))}, told))
+
+    plain = dataclasses.replace(first, think=_unconditioned(first.think), act={})
+    assert problems(plain) == []
+    (few,) = problems(dataclasses.replace(plain, think={**plain.think, "teen": tuple(thought)}))
+    assert re.search("'worst ending': fewer than 2 lines of think for teen in .* and \\d+ more", few)
+    (none,) = problems(away)
+    assert (
+        none == "N-High 'worst ending': no scene suits it in health at 6 to 12, health at 13 to 18, health at 19 to 50"
+    )
+
+
+def _unconditioned(lines):
+    return {language: tuple(VoiceLine(line.say, Condition()) for line in own) for language, own in lines.items()}
 
 
 def test_no_sentence_stands_in_two_scenes():
@@ -165,6 +197,77 @@ def test_line_of_any_bank_that_tells_of_what_not_everybody_has_is_a_fault(text, 
     assert len(proof([Line("here", text, "adult", needs=needs)]).problems) == faults
 
 
+@pytest.mark.parametrize(
+    ("kinds", "fault"),
+    [
+        ('kinds = ["sorow"]', "unknown kind 'sorow': one of danger, sorrow"),
+        ('kinds = ["asked", "dispute", "thing"]', "kinds 'thing' and 'dispute' exclude each other"),
+        ('kind = ["asked"]', "unknown key 'kind'"),
+    ],
+)
+def test_fault_in_the_kinds_of_a_scene_is_named_with_file_and_line(tmp_path, kinds, fault):
+    path = tmp_path / "adult_health.toml"
+    path.write_text(SCENE.replace('tiers = "ABC"', f'tiers = "ABC"\n{kinds}', 1), "utf-8")
+    line = path.read_text("utf-8").splitlines().index(kinds) + 1
+    with pytest.raises(RequestError, match=rf"adult_health.toml:{line}: {fault}"):
+        read_scenes(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ('{ say = "I saw it.", only = ["asked"] }', None),
+        ('{ say = "I saw it.", only = ["askd"] }', "unknown kind 'askd'"),
+        ('{ say = "I saw it.", only = ["asked"], unless = ["task", "asked"] }', "'asked' is in only and in unless"),
+        ('{ say = "I saw it.", onyl = ["asked"] }', "unknown key 'onyl' of a line"),
+        ('{ say = "I saw it.", only = [] }', "only is not a list of kinds"),
+        ('{ say = " ", only = ["asked"] }', "a line without words"),
+        ('{ only = ["asked"] }', "a line without words"),
+        ('{ say = "I saw it." }', "a table without only or unless"),
+    ],
+)
+def test_fault_in_the_condition_of_a_line_is_named_with_file_and_line(tmp_path, line, fault):
+    path = tmp_path / "n_high.toml"
+    path.write_text(VOICE.replace("[pattern.act]\nchild = [", f"[pattern.act]\nchild = [\n{line},", 1), "utf-8")
+    number = path.read_text("utf-8").splitlines().index(f"{line},") + 1
+    if fault is None:
+        assert read_voice(path)["pattern"][0]["act"]["child"][0]["say"] == "I saw it."
+        return
+    with pytest.raises(RequestError, match=rf"n_high.toml:{number}: {fault}"):
+        read_voice(path)
+
+
+def test_fault_in_the_condition_of_a_pattern_is_named_with_file_and_line(tmp_path):
+    path = tmp_path / "n_high.toml"
+    for condition, fault in (('only = ["askd"]', "unknown kind"), ('unles = ["task"]', "unknown key 'unles'")):
+        path.write_text(VOICE.replace("\n[pattern.think]", f"\n{condition}\n[pattern.think]", 1), "utf-8")
+        number = path.read_text("utf-8").splitlines().index(condition) + 1
+        with pytest.raises(RequestError, match=rf"n_high.toml:{number}: {fault}"):
+            read_voice(path)
+
+
+def test_line_in_a_table_is_checked_like_any_other(checked):
+    line = '{ say = "Years later I learned why.", only = ["asked"] }'
+    found = checked("voices", "n_high.toml", VOICE.replace("[night]\nchild = [", f"[night]\nchild = [\n{line},", 1))
+    assert any("night.child: forbidden 'Years later'" in problem for problem in found)
+    line = '{ say = "It was [in|in the] the way.", only = ["asked"] }'
+    found = checked("voices", "n_high.toml", VOICE.replace("[night]\nchild = [", f"[night]\nchild = [\n{line},", 1))
+    assert any("a word twice" in problem for problem in found)
+
+
+def test_further_file_of_a_voice_adds_to_the_patterns_of_its_first(checked):
+    more = '[[pattern]]\ntag = "TAG"\n[pattern.think]\nolder = ["I thought of {matter}."]\n'
+    first = tomllib.loads(VOICE)
+    tag = first["pattern"][2]["tag"]
+    made = merged([first, tomllib.loads(more.replace("TAG", tag))])
+    assert len(made.patterns) == 8 and made.patterns[2].think["teen"][-1].say == "I thought of {matter}."
+    assert made.patterns[2].think["child"] == merged([first]).patterns[2].think["child"]
+    assert checked("voices", "n_high.toml", VOICE) == []
+    assert checked("voices", "n_high.more.toml", more.replace("TAG", tag)) == []
+    assert any("no pattern 'TAG'" in problem for problem in checked("voices", "n_high.more.toml", more))
+    assert any("the voice of nobody" in problem for problem in checked("voices", "x_high.toml", VOICE))
+
+
 def test_fault_in_one_wording_of_many_is_found():
     line = Line("here", "I went home, [slowly|in a hurry|and years later I knew why].", "adult")
     assert len(wordings_of(line)) == 3
@@ -179,10 +282,10 @@ def test_what_only_a_child_may_not_say_is_a_fault_of_child_lines_alone():
 
 
 def test_scene_without_a_beat_or_a_handle_is_named(checked):
-    found = checked("scenes", "adult_health.toml", SCENE.replace("press = [", "pressed = [", 1))
-    assert any("beat press is missing" in problem for problem in found)
-    found = checked("scenes", "adult_health.toml", SCENE.replace("earlier = [", "early = [", 1))
-    assert any("beat earlier is missing" in problem for problem in found)
+    for beat in ("press", "earlier"):
+        cut = re.sub(rf"^{beat} = \[.*?^\]$", "", SCENE, count=1, flags=re.DOTALL | re.MULTILINE)
+        found = checked("scenes", "adult_health.toml", cut)
+        assert any(f"beat {beat} is missing" in problem for problem in found)
     found = checked("scenes", "adult_health.toml", SCENE.replace('easy = "', 'eased_vp = "', 1))
     assert any("variant 0 lacks easy" in problem for problem in found)
 

@@ -162,8 +162,6 @@ def test_a_mistake_in_a_card_is_one_line_with_file_field_and_nearest_name(tmp_pa
 
 
 def test_the_head_of_the_card_declares_what_datasets_reads_from_the_files(release, readme):
-    from datasets import Features
-
     said = yaml.safe_load(readme.split("---\n")[1])
     filled = {table for table, rows in release.tables.items() if rows} | {"heart_eval"}
     assert {config["config_name"] for config in said["configs"]} == filled
@@ -173,7 +171,6 @@ def test_the_head_of_the_card_declares_what_datasets_reads_from_the_files(releas
         assert config["version"] == "0.1.0"
     for info in said["dataset_info"]:
         (path,) = (release.folder / info["config_name"]).glob("*.parquet")
-        assert Features._from_yaml_list(info["features"]) == Features.from_arrow_schema(pq.read_schema(path))
         assert info["splits"][0]["num_examples"] == pq.read_metadata(path).num_rows
 
 
@@ -183,7 +180,7 @@ def test_the_head_of_the_card_declares_what_datasets_reads_from_the_files(releas
 def test_the_size_category_is_the_hubs(release, rows, size):
     asked = {"mcqs": {**release.manifest["tables"]["mcqs"], "rows": rows}}
     manifest = {**release.manifest, "tables": asked, "configs": {}}
-    text = head(manifest, card_texts(benchmark("heart")), {"mcqs": release.schema("mcqs")}, {"mcqs": 1})
+    text = head(manifest, card_texts(benchmark("heart")), {"mcqs": 1})
     assert yaml.safe_load(text.split("---\n")[1])["size_categories"] == [size]
 
 

@@ -189,17 +189,30 @@ def test_the_floor_that_reads_memories_is_what_a_reader_by_words_gets_right(rele
     assert f"| {len(keys)} | {right / len(keys):.1%} |" in line
 
 
-@pytest.mark.parametrize(
-    ("sql", "said"),
-    [("SELECT 1 AS is_right", "chance and grouped_by"), ("SELECT 1 FROM nothing", "nothing does not exist")],
-)
-def test_a_floor_that_gives_no_rate_is_refused_in_one_line(tmp_path, monkeypatch, capsys, sql, said):
+def benchmark_with_floor(tmp_path, monkeypatch, sql):
     home = write_benchmark(tmp_path / "pets")
     floor = f'[[floor]]\nname = "by luck"\nneeds = ["pets"]\nsql = "{sql}"\n'
     (home / "card.toml").write_text(f"{CARD}\n{floor}", "utf-8")
     monkeypatch.chdir(tmp_path)
     for name, listed in ROWS.items():
         write_jsonl(tmp_path / "build/pets" / name / "all.jsonl", listed)
+    return home
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [("SELECT 1 AS is_right", "chance and grouped_by"), ("SELECT 1 FROM nothing", "nothing does not exist")],
+)
+def test_a_floor_that_gives_no_rate_is_refused_in_one_line(tmp_path, monkeypatch, capsys, sql, said):
+    home = benchmark_with_floor(tmp_path, monkeypatch, sql)
     assert main(["freeze", "pets@0.1.0", "--benchmark", str(home), "--quiet"]) == 2
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1 and not (tmp_path / "releases/frozen/pets/0.1.0").exists()
+
+
+def test_a_floor_that_no_row_can_be_asked_is_named_on_the_card_and_stops_no_freeze(tmp_path, monkeypatch):
+    sql = "SELECT 1 AS is_right, 0.5 AS chance, 'a' AS grouped_by WHERE false"
+    home = benchmark_with_floor(tmp_path, monkeypatch, sql)
+    assert main(["freeze", "pets@0.1.0", "--benchmark", str(home), "--quiet"]) == 0
+    card = (tmp_path / "releases/frozen/pets/0.1.0/README.md").read_text("utf-8")
+    assert "as no row of this release can be asked it: by luck." in card

@@ -2,6 +2,10 @@
 
 import copy
 import json
+import os
+import re
+import subprocess
+import sys
 
 import pytest
 from release_samples import frozen_once, small_tables
@@ -114,6 +118,18 @@ def test_the_variant_without_keys_holds_no_answer_and_is_what_is_published(relea
     card = (sent.folder / "README.md").read_text("utf-8")
     assert "The keys are not in this release" in card and "heart_eval" in card and "keys = {" not in card
     assert not (tmp_path / "out/heart").exists()
+    place = tmp_path / "releases/frozen/heart-without-keys/0.1.0"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(sent.folder)
+    *_, recipe = re.findall(r"```python\n(.*?)```", card, re.S)
+    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+    subprocess.run([sys.executable, "-c", recipe], cwd=tmp_path, env=offline, check=True)
+    assert ask("score", release.folder, tmp_path / "answers.jsonl") == 0
+    scored = capsys.readouterr().err
+    assert (
+        f"of {release.tables['mcqs']} right" in scored
+        and "not answered 0, answered with no option's letter 0" in scored
+    )
     assert ask(*words, "--without-keys", "--yes") == 0
     assert "already there" in capsys.readouterr().err
 

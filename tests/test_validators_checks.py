@@ -1,21 +1,25 @@
 """Whole benchmarks: links, counts, missing tables, parts of tables, and what the report says was looked at."""
 
 import collections
+import copy
+import itertools
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from releases.opening import open_release
 from schemas.benchmarks import benchmark
 from schemas.engines.local import Local
 from schemas.engines.shards import of_files
 from schemas.errors import RequestError
 from schemas.rows import write_jsonl
 from schemas.tables import Link, Table
-from validators import check
+from validators import check, gathered
 from validators.links import Links
 
 HEART = benchmark("heart")
+PERSONALENS = benchmark("personalens")
 
 
 def codes_of(report) -> dict[str, int]:
@@ -49,6 +53,43 @@ def test_tables_in_shards_have_the_faults_of_whole_ones(small_heart, tmp_path):
     assert check(HEART, small_heart, {"memories"}, engine=Local(2), shards=shards) == check(
         HEART, small_heart, {"memories"}
     )
+
+
+def faulty_personalens():
+    """Twelve users with their situations, and of each comparison of rows a fault."""
+    release = open_release("personalens@1.0.0")
+    users = [copy.deepcopy(row) for row in itertools.islice(release.rows("users"), 12)]
+    own = {row["user_id"] for row in users}
+    tables = {name: list(release.rows(name)) for name in ("preferences", "tasks")}
+    tables["users"] = users
+    tables["situations"] = [row for row in release.rows("situations") if row["user_id"] in own]
+    del tables["situations"][7]
+    tables["situations"].append(tables["situations"][3])
+    users[1]["affinities"].pop()
+    active = next(entry for entry in users[2]["interests"] if entry["active"])
+    active["active"] = False
+    users.append(users[4])
+    return tables
+
+
+def test_rows_compared_a_partition_at_a_time_have_the_faults_of_whole_tables(tmp_path, monkeypatch):
+    tables = faulty_personalens()
+    whole = check(PERSONALENS, tables)
+    shards = {name: in_files(tmp_path / name, rows, 100) for name, rows in tables.items()}
+    monkeypatch.setattr(gathered, "_IN_A_PARTITION", 60)
+    monkeypatch.setattr(gathered, "_AT_ONCE", 4_000)
+    assert gathered.partitions(len(tables["situations"])) > 10
+    assert check(PERSONALENS, tables, engine=Local(1), shards=shards) == whole
+    compared = {"table.duplicate_key", "table.domain_off", "table.task_not_faced", "table.preferences_of_catalogue"}
+    assert compared <= {each.code for each in whole.findings}
+
+
+def test_a_whole_benchmark_is_the_same_in_partitions(small_heart, tmp_path, monkeypatch):
+    small_heart["memories"][2] = small_heart["memories"][1]
+    whole = check(HEART, small_heart)
+    shards = {name: in_files(tmp_path / name, rows, 5) for name, rows in small_heart.items()}
+    monkeypatch.setattr(gathered, "_IN_A_PARTITION", 2)
+    assert check(HEART, small_heart, engine=Local(1), shards=shards) == whole
 
 
 def in_files(folder, rows, each):

@@ -184,6 +184,18 @@ def test_answers_that_were_not_imported_are_not_written_over(play):
     assert code == 2 and "answers that were not imported" in err and err.count("\n") == 1
 
 
+def test_answers_changed_since_their_import_are_not_written_over(play):
+    play.export()
+    assert play.call("import", play.fill("A1", AS_IS))[0] == 0
+    rows = play.sheet("A1")
+    rows[0]["rationale"] = "On a second look."
+    play.save("A1", rows)
+    code, _, err = play.again()
+    assert code == 2 and "changed since they were imported" in err and "--revise" in err
+    assert play.call("import", play.folder / "A1.csv", "--revise")[0] == 0
+    assert play.again()[0] == 0
+
+
 # What is refused
 
 

@@ -5,7 +5,7 @@ Where several tables have a record, the one that is meant is the one the table l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from schemas.benchmarks import Benchmark
 from schemas.tables import Table
@@ -30,8 +30,3 @@ def _tables(benchmark: Benchmark, own: Table, record: str) -> list[str]:
     named = [table.name for table in benchmark.tables.values() if table.record == record and table.shipped]
     ends = {frozenset((link.table, link.to_table)) for link in benchmark.links}
     return named if len(named) < 2 else [name for name in named if frozenset((name, own.name)) in ends]
-
-
-def columns_by_table(tables: Mapping[str, str], reads: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    """The columns that are read of every table, given those of every record."""
-    return {tables[record]: columns for record, columns in reads.items()}

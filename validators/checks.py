@@ -2,10 +2,9 @@
 
 Table by table, in order of dependency: rows against the record schema, links looked up as they go
 by, the columns that rules and figures need gathered; then rules, crossings, expected counts. Rows
-are read in parts (``validators.parts``), here or on an engine, and let go, so a table has to fit into memory
-only by those columns. Rows that
-break their schema are reported for that, and take no further part, except that links may point to
-them.
+are read in parts (``validators.parts``), here or on an engine, and let go; with an engine the columns of
+large tables lie on disk in partitions (``validators.gathered``). Rows that break their schema are reported for
+that, and take no further part, except that links may point to them.
 
     report = check(benchmark("heart"), {"characters": rows, "memories": more_rows})
 """
@@ -13,16 +12,17 @@ them.
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.benchmarks import Benchmark
 from schemas.findings import Finding, in_order
 from schemas.tables import Row, Table
-from validators.binding import columns_by_table, tables_by_record
 from validators.links import Links, counted
 from validators.own_rows import OwnRows
 from validators.parts import Part, Reading, read_rows, read_shard, sums
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from schemas.engines.choice import Engine
     from schemas.engines.shards import Shard
-    from validators.distributions import Distribution
-    from validators.frames import Crossing, Rule
+    from validators.gathered import Gathered
+    from validators.planning import PlannedCrossing, PlannedFigure, PlannedRule
 
 _CHUNK = 2048
 
@@ -61,45 +61,26 @@ def check(
     """
     for name in (*tables, *(only or ())):
         benchmark.table(name)
-    wanted = only if only is not None else tables if partial else benchmark.tables
-    run = _Run(benchmark, frozenset(wanted), frozenset(tables), partial, separation, own_rows, engine, shards or {})
-    for table in benchmark.tables.values():
-        if table.name in tables and table.name in run.needed():
-            run.read(table, tables[table.name])
-    run.missing()
-    run.links_and_counts()
-    run.rules()
-    run.crossings()
-    run.figures()
+    wanted = frozenset(only if only is not None else tables if partial else benchmark.tables)
+    with tempfile.TemporaryDirectory(prefix="anamnesis-") as folder:
+        run = _Run(
+            benchmark, wanted, frozenset(tables), partial, separation, own_rows, engine, shards or {}, Path(folder)
+        )
+        for table in benchmark.tables.values():
+            if table.name in tables and table.name in run.needed():
+                run.read(table, tables[table.name])
+        run.missing()
+        run.links_and_counts()
+        run.rules()
+        run.crossings()
+        run.figures()
     findings = tuple(in_order(run.findings))
     return Report(benchmark.name, run.seen, tuple(run.checks), tuple(run.skipped), findings, run.reports)
 
 
-@dataclass(frozen=True)
-class _Crossed:
-    """A crossing of a table, and which tables it is about: a name for each record it reads."""
-
-    crossing: Crossing
-    names: Mapping[str, str]
-
-    @property
-    def table(self) -> str:
-        """The table whose rows it finds."""
-        return self.names[self.crossing.record]
-
-
-@dataclass(frozen=True)
-class _Figured:
-    """A figure of a table, and which tables it is about."""
-
-    name: str
-    distribution: Distribution
-    names: Mapping[str, str]
-
-
 @dataclass
 class _Run:
-    """One validation on its way."""
+    """One validation on its way; ``folder`` is for what does not fit into memory."""
 
     benchmark: Benchmark
     wanted: frozenset[str]
@@ -109,6 +90,7 @@ class _Run:
     own_rows: OwnRows | None
     engine: Engine | None
     shards: Mapping[str, Sequence[Shard]]
+    folder: Path
     seen: dict[str, int] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -116,77 +98,47 @@ class _Run:
     reports: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        from validators.rules import rules_of
+        from validators.gathered import partitions
+        from validators.planning import plan
 
-        mine = [table for name, table in self.benchmark.tables.items() if name in self.wanted]
         self._links = Links([link for link in self.benchmark.links if link.table in self.wanted])
-        self._rules: dict[str, tuple[Rule, ...]] = {table.name: rules_of(table) for table in mine}
-        self._crossings = list(self._crossings_of(mine))
-        self._figures = list(self._figures_of(mine))
-        bound = [(each.names, each.crossing.reads) for each in self._crossings]
-        bound += [(each.names, each.distribution.reads) for each in self._figures]
-        self._reads = [columns_by_table(names, reads) for names, reads in bound]
-        self._frames: dict[str, pl.DataFrame] = {}
+        self._plan = plan(self.benchmark, self.wanted, self.present, self.partial, self.separation)
+        self._partitions = partitions(max((_rows(shards) for shards in self.shards.values()), default=0))
+        self._gathered: dict[str, Gathered] = {}
         self._per: dict[str, dict[str, Counter[str]]] = {}
 
-    def _crossings_of(self, tables: Sequence[Table]) -> Iterator[_Crossed]:
-        from validators.rules import crossings_of, separation
-
-        threshold = separation.THRESHOLD if self.separation is None else self.separation
-        # A part of a table says nothing about what another table lacks.
-        about = self.wanted if self.partial else frozenset(self.benchmark.tables)
-        for table in tables:
-            for crossing in crossings_of(table, threshold):
-                names = tables_by_record(self.benchmark, table, crossing.reads)
-                if names is not None and names[crossing.record] in about:
-                    yield _Crossed(crossing, names)
-
-    def _figures_of(self, tables: Sequence[Table]) -> Iterator[_Figured]:
-        from validators.distributions import distributions_of
-
-        for table in tables:
-            for each in distributions_of(table, self.separation):
-                names = tables_by_record(self.benchmark, table, each.reads)
-                if names is not None and self.present.issuperset(names.values()):
-                    yield _Figured(f"{table.name}.{each.name}", each, names)
-
     def needed(self) -> set[str]:
-        """The tables to read: those wanted, and those that their links and crossings name."""
-        linked = {link.to_table for link in self._links.links}
-        crossed = {name for reads in self._reads for name in reads}
-        return {*self.wanted, *linked, *crossed}
+        """The tables to read: those wanted, and those that their links, crossings and figures name."""
+        return {*self.wanted, *self._plan.columns, *(link.to_table for link in self._links.links)}
 
     def _lacking(self, table: str) -> OwnRows:
         """What the rows of a table lack; nothing where a user did not bring them along."""
         return self.own_rows if self.own_rows and table in self.wanted else OwnRows()
 
-    def _columns(self, table: Table) -> set[str]:
-        own = {column for rule in self._rules.get(table.name, ()) for column in rule.columns}
-        read = {column for reads in self._reads for column in reads.get(table.name, ())}
-        return own | read
-
     def read(self, table: Table, rows: Iterable[Row]) -> None:
         """Rows against their schema; links and columns on the way."""
-        from validators.frames import frame_of
+        from validators.gathered import Gathered
 
+        wanted = self._plan.columns.get(table.name, {})
         reading = Reading(
             table,
-            frozenset(self._columns(table)),
+            frozenset(column for columns in wanted.values() for column in columns),
             self._links.lookups(table),
             self._lacking(table.name).may_lack,
             table.name in self.wanted,
         )
-        nothing = read_rows(reading, [], 1)
-        columns, per = [nothing.columns], [nothing.per]
+        gathered = self._gathered[table.name] = Gathered(table, wanted, self.folder, self._partitions)
+        per = [read_rows(reading, [], 1).per]
         total = failed = 0
         for part in self._parts(reading, rows):
-            columns.append(part.columns)
+            gathered.add(part.columns)
             per.append(part.per)
             self._links.see(table, part.seen)
             total, failed = total + part.rows, failed + part.failed
             self.findings += part.findings
+        gathered.close()
         self._links.close(table)
-        self._frames[table.name], self._per[table.name] = frame_of(table, columns), sums(per)
+        self._per[table.name] = sums(per)
         if table.name in self.wanted:
             self.seen[table.name] = total
             self.checks.append(Check("schema", table.name, "a row does not fit its record schema", total, failed))
@@ -231,25 +183,37 @@ class _Run:
 
     def rules(self) -> None:
         """The rules of each table."""
-        from validators.frames import breaches
-
         for name in self.seen:
-            frame, lacking, rules = self._frames[name], self._lacking(name), []
-            for rule in self._rules[name]:
+            lacking, rules = self._lacking(name), []
+            for each in self._plan.rules[name]:
+                rule = each.rule
                 if absent := sorted(rule.columns & lacking.absent):
                     self.skipped.append(Skipped(rule.code, name, rule.about, f"no row has {' and '.join(absent)}"))
                 else:
-                    rules.append(rule)
-            breached = breaches(self.benchmark.table(name), frame, rules, lacking.may_lack)
-            for rule, found in zip(rules, breached, strict=True):
-                self.checks.append(Check(rule.code, name, rule.about, frame.height, len(found)))
+                    rules.append(each)
+            breached = self._breached(name, rules, lacking.may_lack)
+            for each, found in zip(rules, breached, strict=True):
+                rows = self._gathered[name].rows
+                self.checks.append(Check(each.rule.code, name, each.rule.about, rows, len(found)))
                 self.findings += found
+
+    def _breached(self, name: str, rules: Sequence[PlannedRule], may_lack: frozenset[str]) -> list[list[Finding]]:
+        """The findings of each rule, partition by partition of what its table is parted by."""
+        from validators.frames import breaches
+
+        found: list[list[Finding]] = [[] for _ in rules]
+        for by in dict.fromkeys(each.by for each in rules):
+            places = [place for place, each in enumerate(rules) if each.by == by]
+            some = [rules[place].rule for place in places]
+            for frame in self._gathered[name].frames(by):
+                more = breaches(self.benchmark.table(name), frame, some, may_lack)
+                for place, listed in zip(places, more, strict=True):
+                    found[place] += listed
+        return found
 
     def crossings(self) -> None:
         """What rows have to keep beside the rows they name."""
-        from validators.frames import crossed
-
-        for each in self._crossings:
+        for each in self._plan.crossings:
             crossing = each.crossing
             if each.table not in self.present:
                 continue
@@ -259,19 +223,43 @@ class _Run:
                 why = f"{' and '.join(tables)} not there" if tables else f"no row has {' and '.join(columns)}"
                 self.skipped.append(Skipped(crossing.code, each.table, crossing.about, why))
                 continue
-            found = crossed(crossing, each.table, self._by_record(each.names))
-            rows = self._frames[each.table].height
+            found = list(self._crossed(each))
+            rows = self._gathered[each.table].rows
             self.checks.append(Check(crossing.code, each.table, crossing.about, rows, len(found)))
             self.findings += found
 
+    def _crossed(self, each: PlannedCrossing) -> Iterator[Finding]:
+        from validators.frames import crossed
+
+        for frames in self._by_record(each):
+            yield from crossed(each.crossing, each.table, frames)
+
     def figures(self) -> None:
         """Figures of the tables asked for."""
-        for each in self._figures:
-            reads = each.distribution.reads
-            rows = self._frames[each.names[next(iter(reads))]].height
-            if self._absent_columns(each.names, reads) or (self.own_rows and rows < 2):
+        import polars as pl
+
+        for each in self._plan.figures:
+            figure = each.distribution
+            rows = self._gathered[each.names[figure.record]].rows
+            if self._absent_columns(each.names, figure.reads) or (self.own_rows and rows < 2):
                 continue  # one row has no distribution
-            self.reports[each.name] = each.distribution.figures(self._by_record(each.names))
+            partitions = self._by_record(each)
+            if figure.counted is None:
+                frames = next(partitions)
+            else:
+                counts = []
+                for frames in partitions:
+                    counts.append(figure.counted(frames))
+                frames = {**frames, figure.record: pl.concat(counts)}
+            self.reports[each.name] = figure.figures(frames)
+
+    def _by_record(self, each: PlannedCrossing | PlannedFigure) -> Iterator[Mapping[str, pl.DataFrame]]:
+        """The rows of all records, for each partition of those that are parted."""
+        parted = any(each.by(record) for record in each.names)
+        for partition in range(self._partitions if parted else 1):
+            yield {
+                record: self._gathered[name].frame(each.by(record), partition) for record, name in each.names.items()
+            }
 
     def _absent_columns(self, names: Mapping[str, str], reads: Mapping[str, tuple[str, ...]]) -> list[str]:
         """The columns that are read and that no row of a user has."""
@@ -282,8 +270,9 @@ class _Run:
             if column in self._lacking(names[record]).absent
         )
 
-    def _by_record(self, names: Mapping[str, str]) -> Mapping[str, pl.DataFrame]:
-        return {record: self._frames[name] for record, name in names.items()}
+
+def _rows(shards: Sequence[Shard]) -> int:
+    return sum(shard.rows for shard in shards)
 
 
 def _chunks(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:

@@ -28,17 +28,28 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class Distribution:
-    """A named figure; ``reads`` are the columns it needs of every record, the first being the one it is about."""
+    """A named figure; ``reads`` are the columns it needs of every record, the first being the one it is about.
+
+    ``counted`` takes the rows of some partition, parted by the column ``within`` of that record, and gives counts;
+    ``figures`` then takes the counts of all partitions in the place of its rows.
+    """
 
     name: str
     reads: Mapping[str, tuple[str, ...]]
     figures: Callable[[Mapping[str, pl.DataFrame]], Figures]
+    counted: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame] | None = None
+    within: str | None = None
+
+    @property
+    def record(self) -> str:
+        """The record it is about."""
+        return next(iter(self.reads))
 
 
 def distributions_of(table: Table, threshold: float | None = None) -> list[Distribution]:
     """The figures of a table; ``threshold`` is the least distance of two characters."""
     least = separation.THRESHOLD if threshold is None else threshold
-    return [each for each in _distributions(least) if next(iter(each.reads)) == table.record and table.shipped]
+    return [each for each in _distributions(least) if each.record == table.record and table.shipped]
 
 
 def _distributions(least: float) -> tuple[Distribution, ...]:
@@ -57,8 +68,14 @@ def _distributions(least: float) -> tuple[Distribution, ...]:
         Distribution("sizes", {"activations": ("step", "memories")}, _sizes),
         Distribution("answers", {"mcq_keys": ("answer",)}, _answers),
         Distribution("distractors", {"mcq_keys": ("answer", "sources")}, _distractors),
-        Distribution("domains", {"users": ("interests",)}, _active_domains),
-        Distribution("domains", {"situations": ("task_id",), "tasks": ("task_id", "kind", "domains")}, _faced_domains),
+        Distribution("domains", {"users": ("interests",)}, _active_domains, _users_by_domain, "user_id"),
+        Distribution(
+            "domains",
+            {"situations": ("task_id",), "tasks": ("task_id", "kind", "domains")},
+            _faced_domains,
+            _situations_by_task,
+            "user_id",
+        ),
     )
 
 
@@ -168,14 +185,23 @@ def _distractors(frames: Mapping[str, pl.DataFrame]) -> Figures:
     return wrong.group_by("character_id").agg(rows=pl.len()).sort("character_id").to_dicts()
 
 
+def _users_by_domain(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    entries = frames["users"].select("interests").explode("interests").unnest("interests")
+    return entries.group_by("domain").agg(users=pl.col("active").sum().cast(pl.Int64))
+
+
 def _active_domains(frames: Mapping[str, pl.DataFrame]) -> Figures:
     """How many users have each domain on."""
-    entries = frames["users"].select("interests").explode("interests").unnest("interests")
-    return entries.group_by("domain").agg(users=pl.col("active").sum().cast(pl.Int64)).sort("domain").to_dicts()
+    return frames["users"].group_by("domain").agg(pl.col("users").sum()).sort("domain").to_dicts()
+
+
+def _situations_by_task(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    return frames["situations"].group_by("task_id").agg(rows=pl.len().cast(pl.Int64))
 
 
 def _faced_domains(frames: Mapping[str, pl.DataFrame]) -> Figures:
     """Situations in each domain, of single-domain tasks and of those that touch it (PersonaLens Table 1)."""
-    faced = frames["situations"].join(frames["tasks"], on="task_id").explode("domains").rename({"domains": "domain"})
-    kinds = {kind: (pl.col("kind") == kind).sum().cast(pl.Int64) for kind in ("single", "multi")}
+    counted = frames["situations"].group_by("task_id").agg(pl.col("rows").sum())
+    faced = counted.join(frames["tasks"], on="task_id").explode("domains").rename({"domains": "domain"})
+    kinds = {kind: pl.col("rows").filter(pl.col("kind") == kind).sum() for kind in ("single", "multi")}
     return faced.group_by("domain").agg(**kinds).sort("domain").to_dicts()

@@ -29,7 +29,8 @@ class Rule:
     """What a row, seen beside the others of its table, has to keep.
 
     ``holds`` is true where the rule is kept; null counts as broken. ``shown`` is what a finding
-    quotes of a row that breaks it.
+    quotes of a row that breaks it. ``within`` are columns that all rows compared with one another share; () for a rule
+    of each row by itself, None for one of the whole table.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Rule:
     message: str
     source: str
     severity: Severity = "error"
+    within: tuple[str, ...] | None = ()
 
     @property
     def about(self) -> str:
@@ -57,6 +59,8 @@ class Crossing:
 
     ``broken`` takes the frames by record and gives the rows of the table of ``record`` that break
     it: columns ``ROW`` and ``shown``. ``reads`` are the columns it needs of every record, its own included.
+    ``within`` names for some records a column: rows that share its value are compared with one another only, and with
+    all rows of the other records. None: all with all.
     """
 
     code: str
@@ -67,6 +71,7 @@ class Crossing:
     message: str
     source: str
     severity: Severity = "error"
+    within: Mapping[str, str] | None = None
 
     @property
     def about(self) -> str:
@@ -98,6 +103,7 @@ def unique_key(table: Table) -> Rule:
         pl.col(ROW),
         "is the key of an earlier row too",
         "benchmark file",
+        within=tuple(table.key),
     )
 
 

@@ -13,8 +13,8 @@ It is not data about people, and for narrative research one builds with a model.
 - ``cast``       who and what of the life ledger is in it, and how they are named
 - ``moments``    when it happens, and how that is said
 - ``grammar``    the template language of the banks
-- ``banks``      the banks: voices (``banks/voices``) and shared wordings; ``scene_files`` the scenes
+- ``banks``      the banks of shared wordings; ``scene_files`` the scenes; ``voices`` the voices, and which scenes suit
 - ``slots``      the types of slots, and what may stand where
 - ``choices``    what comes to mind in a scenario, and what is decided
-- ``lint``       checks of the banks themselves; ``proof`` tells every line in its wordings
+- ``lint``       checks of the banks themselves; ``proofs`` is what it checks them by
 """

@@ -1,4 +1,4 @@
-"""The phrase banks, read once: voices (one a trait and pole) and shared wordings; ``scene_files`` reads the scenes.
+"""The phrase banks of shared wordings, read once; ``scene_files`` reads the scenes, ``voices`` the voices.
 
 ``banks/README.md`` describes the format for those who write them; ``python -m builders.offline.lint``
 checks what they wrote.
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import unknown
+from schemas.errors import RequestError
 
 FOLDER = Path(__file__).parent / "banks"
 
@@ -44,7 +44,7 @@ class Scene:
     """A plot frame: who, where, when, what goes wrong, and how it ends. Lines are templates.
 
     ``beats`` holds the alternatives of each beat; ``variants`` the values of the handles, one set chosen
-    for a memory; ``once`` further slots, one value each chosen for a memory.
+    for a memory; ``once`` further slots, one value each chosen for a memory. ``kinds`` says what it is about.
     """
 
     id: str
@@ -66,6 +66,7 @@ class Scene:
     summary: tuple[str, ...]
     triggers: tuple[str, ...]
     tags: tuple[str, ...]
+    kinds: tuple[str, ...]
     skip: tuple[str, ...]
     needs: tuple[str, ...]
     beats: Mapping[str, tuple[str, ...]] = field(repr=False)
@@ -76,80 +77,10 @@ class Scene:
         return BANDS[self.band][2]
 
 
-# Lines by language.
-Lines = Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """One core pattern in a voice: what is thought, and what is done, by stance (``face`` or ``away``)."""
-
-    tag: str
-    conclusion: tuple[str, ...]
-    policy: tuple[str, ...]
-    think: Lines = field(repr=False)
-    act: Mapping[str, Lines] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Voice:
-    """How one archetype notices, thinks and acts; ``conclusion`` and ``policy`` are those of plain life."""
-
-    feel: tuple[str, ...]
-    conclusion: tuple[str, ...]
-    policy: tuple[str, ...]
-    beats: Mapping[str, Lines] = field(repr=False)
-    patterns: tuple[Pattern, ...] = field(repr=False)
-
-
 @functools.cache
 def bank(name: str) -> dict[str, Any]:
     """A bank of shared wordings, as it stands in its file."""
     return tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
-
-
-@functools.cache
-def voice(archetype: str) -> Voice:
-    """The voice of an archetype (``N-High`` … ``Neutral``), from all files of its name: ``n_high*.toml``."""
-    stem = archetype.lower().replace("-", "_")
-    folder = FOLDER / "voices"
-    paths = sorted(path for path in folder.glob("*.toml") if path.name.split(".")[0] == stem)
-    if not paths:
-        raise unknown("voice", archetype, {path.name.split(".")[0] for path in folder.glob("*.toml")})
-    return _voice([tomllib.loads(path.read_text("utf-8")) for path in paths])
-
-
-def _voice(files: list[dict[str, Any]]) -> Voice:
-    patterns = tuple(
-        Pattern(
-            tag=parts[0]["tag"],
-            conclusion=tuple(line for part in parts for line in part["conclusion"]),
-            policy=tuple(line for part in parts for line in part["policy"]),
-            think=_by_language([part["think"] for part in parts]),
-            act={
-                stance: _by_language([part["act"] for part in parts if part["stance"] == stance])
-                for stance in sorted({part["stance"] for part in parts})
-            },
-        )
-        for parts in zip(*(file["pattern"] for file in files), strict=True)
-    )
-    return Voice(
-        feel=tuple(dict.fromkeys(feeling for file in files for feeling in file["feel"])),
-        conclusion=tuple(line for file in files for line in file["conclusion"]),
-        policy=tuple(line for file in files for line in file["policy"]),
-        beats={
-            beat: _by_language([file[beat] for file in files if beat in file])
-            for beat in sorted({name for file in files for name in file if name in VOICE_BEATS})
-        },
-        patterns=patterns,
-    )
-
-
-def _by_language(lists: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:
-    return {
-        language: tuple(line for part in lists for name in SHARED[language] for line in part.get(name, ()))
-        for language in LANGUAGES
-    }
 
 
 @functools.cache
@@ -159,3 +90,26 @@ def pieces(name: str, *path: str) -> tuple[str, ...]:
     for step in path:
         part = part.get(step, {})
     return tuple(part)
+
+
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a file of the banks, and what it says. Raises RequestError for a file that is no TOML."""
+    try:
+        text = path.read_text("utf-8")
+        return text, tomllib.loads(text)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
+
+
+def line_of(text: str, *fragments: str) -> int:
+    """The number of the first line with the last of some fragments, behind lines with the others; 1 without one."""
+    rows = text.splitlines()
+    at = 0
+    for fragment in fragments:
+        at = next((number for number in range(at, len(rows)) if fragment in rows[number]), at)
+    return at + 1
+
+
+def fault_of(what: str, path: Path, line: int, problem: str) -> RequestError:
+    """The error that names a fault of a bank."""
+    return RequestError(what, f"{path.name}:{line}", expected=problem, fix="Correct that line of the bank")

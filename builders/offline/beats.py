@@ -9,10 +9,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from builders.offline.banks import VOICE_BEATS, pieces, voice
+from builders.offline.banks import VOICE_BEATS, pieces
 from builders.offline.cast import PRONOUNS, mark
 from builders.offline.grammar import parse, render, slots
 from builders.offline.scenes import Frame
+from builders.offline.voices import Lines, suiting, voice
 
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
 _BRIGHT = ("sun", "heat")
@@ -52,7 +53,7 @@ def scope(frame: Frame, rng: random.Random) -> Callable[[str], str]:
 
 
 def lines_of(frame: Frame, beat: str) -> Sequence[str]:
-    """All lines a beat of a frame can be told with; none where it does not belong."""
+    """All lines a beat of a frame can be told with; none where it does not belong, or where none suits the scene."""
     if beat in frame.scene.skip:
         return ()
     if beat == "outcome":
@@ -60,22 +61,19 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     if beat in frame.scene.beats:
         return frame.scene.beats[beat]
     if beat == "night":
-        return [line for line in voice(frame.archetype).beats[beat][frame.language] if _knows_whoever(line, frame)]
+        return [line for line in _spoken(voice(frame.archetype).beats[beat], frame) if _knows_whoever(line, frame)]
     if beat in VOICE_BEATS:
-        return voice(frame.archetype).beats[beat][frame.language]
+        return _spoken(voice(frame.archetype).beats[beat], frame)
     if beat == "think" and frame.pattern is not None:
-        return frame.pattern.think[frame.language]
+        return _spoken(frame.pattern.think, frame)
     if beat == "act" and frame.pattern is not None:
-        return frame.pattern.act[frame.stance][frame.language]
+        return _spoken(frame.pattern.act[frame.stance], frame)
     if beat == "body":
         return _body(frame)
     if beat == "ambience":
         return _ambience(frame.scene.setting, frame)
     if beat == "weather":
-        if frame.moment.dark:
-            return ()
-        side = "out" if pieces("settings", frame.scene.setting, "outdoors") else "in"
-        return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
+        return _weather(frame)
     if beat == "tempted":
         return pieces("tempted", frame.language)
     if beat in {"at_home", "at_home_later"}:
@@ -83,6 +81,11 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
     if beat == "ailment":
         return pieces("home", "ailment", frame.members["ailment"].role) if "ailment" in frame.members else ()
     return ()
+
+
+def _spoken(lines: Lines, frame: Frame) -> Sequence[str]:
+    """The lines of a voice that suit the scene."""
+    return suiting(lines[frame.language], frame.scene.kinds)
 
 
 def _knows_whoever(line: str, frame: Frame) -> bool:
@@ -98,6 +101,15 @@ def _ambience(setting: str, frame: Frame) -> Sequence[str]:
     return (*pieces("settings", setting, kind), *(pieces("settings", setting, day) if bright else ()))
 
 
+def _weather(frame: Frame) -> Sequence[str]:
+    """What the weather is like by day, outside or through a window; nothing under a roof that is open to the sides."""
+    outdoors = pieces("settings", frame.scene.setting, "outdoors")
+    if frame.moment.dark or "partly" in outdoors:
+        return ()
+    side = "out" if outdoors else "in"
+    return pieces("weather", frame.weather, f"child_{side}" if frame.language == "child" else side)
+
+
 def _home(frame: Frame, when: str) -> Sequence[str]:
     """Lines about those at home whom the frame has room for: before the scene, or (``evening``) after one by day."""
     if frame.household is None or frame.household.when != when:
@@ -108,5 +120,5 @@ def _home(frame: Frame, when: str) -> Sequence[str]:
 def _body(frame: Frame) -> Sequence[str]:
     """What the body did: the voice's own way where it has one, else what bodies do at that strength of feeling."""
     level = next(name for limit, name in _LEVELS if frame.plan.intensity < limit)
-    own = voice(frame.archetype).beats.get(f"body_{level}", {}).get(frame.language)
-    return own or pieces("body", "child" if frame.language == "child" else "older", level)
+    own = voice(frame.archetype).beats.get(f"body_{level}")
+    return (own and _spoken(own, frame)) or pieces("body", "child" if frame.language == "child" else "older", level)

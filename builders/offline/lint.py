@@ -3,10 +3,11 @@
 A line has only slots somebody fills, balanced marks and stops, no expression a memory may not use
 (HEART-BENCH appendix G.2, B.4), nothing that names the protagonist's gender, no clinical word, and in
 child bands no abstraction. A scene has all handles in every variant, each of its type (``slots``), and the beats its
-tiers need. Every line is told in all its wordings and read by the audits (``proof``); ``--render`` prints them, for
+tiers need. Every line is told in all its wordings and read by the audits (``proofs``); ``--render`` prints them, for
 somebody to read. Printed a file: sentences, and those that have fewer than three wordings and no slot (plain).
 
     python -m builders.offline.lint
+    python -m builders.offline.lint --coverage
     python -m builders.offline.lint --render builders/offline/banks/scenes/teen_health.toml
     python -m builders.offline.lint builders/offline/banks/scenes/child_health.toml
 """
@@ -15,49 +16,24 @@ from __future__ import annotations
 
 import argparse
 import functools
-import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.offline import slots as slot_types
-from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank
-from builders.offline.cast import FORMS
-from builders.offline.grammar import Choice, Template, parse_line, slots
+from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read
 from builders.offline.lines import fixed
-from builders.offline.material import LEAST, material, ranges
-from builders.offline.proof import Line, Proof, proof, shared_lines, wordings_of
+from builders.offline.proofs.coverage import coverage_problems, table
+from builders.offline.proofs.line_checks import AT_HOME, HANDLES, line_problems, slot_problems
+from builders.offline.proofs.material import LEAST, material, ranges
+from builders.offline.proofs.proof import Line, Proof, proof, shared_lines, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
+from builders.offline.voices import read_voice, stems, voice, words
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
-from schemas.errors import RequestError
 
 # Banks of sentences that any scene may use.
 _SHARED = frozenset({"settings", "weather", "body", "home", "tempted"})
-# What every variant of a scene gives, because voices use it in any scene.
-HANDLES = frozenset(["matter", "fix", "easy", "doing", "fear_s"])
-# People and things of the ledger at home, which lines of home.toml name.
-AT_HOME = frozenset(["partner", "child", "pet", "keepsake", "ailment"])
-TIME = frozenset(
-    [
-        "when",
-        "weekday",
-        "month",
-        "month_part",
-        "nth",
-        "mark",
-        "about",
-        "clock",
-        "part",
-        "ahead",
-        "later",
-        "soon",
-        "days",
-    ]
-)
-
 # A sentence of so many characters may stand in two scenes ("“Well?” said my mother.").
 _SHORT = 30
 
@@ -73,24 +49,21 @@ class Checked:
 
 def check(path: Path) -> Checked:
     """Read one file of the banks. Raises RequestError for a file that is no TOML."""
-    try:
-        raw = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
+    read(path)
     problems: list[str] = []
     told: list[Scene] = []
     if path.parent.name == "scenes":
         told = read_scenes(path)
         problems = [problem for scene in told for problem in _scene(scene)]
     elif path.parent.name == "voices":
-        problems = list(_voice(raw))
+        problems = list(_voice(path))
     elif path.stem in _SHARED:
-        problems = list(_shared_problems(raw, path.stem))
+        problems = list(_shared_problems(read(path)[1], path.stem))
     lines = [] if problems else lines_in(path)
     if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
-    problems = [*made.problems, *(thin for scene in told for thin in _thin(scene))]
+    problems = [*made.problems, *(lack for scene in told for lack in _lacks(scene))]
     return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
 
 
@@ -114,7 +87,7 @@ def lines_in(path: Path) -> list[Line]:
     if path.parent.name == "scenes":
         return [line for scene in read_scenes(path) for line in _lines_of(scene)]
     if path.parent.name == "voices" or path.stem in _SHARED:
-        return [line for line in _shared(tomllib.loads(path.read_text("utf-8"))) if "feel" not in line.where]
+        return [line for line in _shared(read(path)[1]) if "feel" not in line.where]
     return []
 
 
@@ -180,69 +153,50 @@ def _scene(scene: Scene) -> Iterator[str]:
         if beat == "open" and any(line.count("{when}") + line.count("{When}") != 1 for line in lines):
             yield f"{scene.id}.open: each line needs {{when}} exactly once"
     for text in (*(value for variant in scene.variants for value in variant.values()), *scene.summary, *scene.triggers):
-        yield from (f"{scene.id}: {text!r}: {problem}" for problem in _slots_of(text, own, set(scene.cast)))
+        yield from (f"{scene.id}: {text!r}: {problem}" for problem in slot_problems(text, own, set(scene.cast)))
 
 
-def _thin(scene: Scene) -> Iterator[str]:
+def _lacks(scene: Scene) -> Iterator[str]:
+    """What a scene whose lines are sound may still lack: enough to tell, and its kinds."""
     most, least = material(scene).most, LEAST[scene.language]
     if most < least:
         yield f"{scene.id}: all it has to tell is {most:,.0f} characters, at least {least:,} needed"
+    if not scene.kinds:
+        yield f"{scene.id}: no kinds, so no voice knows what it is about"
 
 
-def _voice(raw: dict[str, Any]) -> Iterator[str]:
-    parts = [("", raw), *((f"pattern {number}.", part) for number, part in enumerate(raw["pattern"]))]
-    if len(parts) != 9:
-        yield f"{len(parts) - 1} patterns instead of 8"
+def _voice(path: Path) -> Iterator[str]:
+    raw = read_voice(path)
+    first = next((stem for stem in stems() if path.name.startswith(stem)), None)
+    if first is None:
+        yield f"the voice of nobody: name the file after one of {', '.join(stems())}"
+    elif path.stem == first:
+        yield from _lacking(raw)
+    else:
+        known = {part["tag"] for part in read_voice(path.with_name(f"{first}.toml"))["pattern"]}
+        yield from (
+            f"no pattern {part['tag']!r} in {first}.toml" for part in raw.get("pattern", ()) if part["tag"] not in known
+        )
+    parts = [("", raw), *((f"pattern {number}.", part) for number, part in enumerate(raw.get("pattern", ())))]
     for where, part in parts:
         for beat, lists in part.items():
-            if isinstance(lists, dict):
-                for language in (name for name in lists if name in (*LANGUAGES, "older", "all")):
-                    spoken = "child" if language in ("child", "all") else "adult"
-                    for line in lists[language]:
-                        for problem in line_problems(line, HANDLES, {"other", "second"}, spoken, beat):
-                            yield f"{where}{beat}.{language}: {problem}: {line[:70]!r}"
+            for language, items in lists.items() if isinstance(lists, dict) else ():
+                spoken = "child" if language in ("child", "all") else "adult"
+                for line in map(words, items):
+                    for problem in line_problems(line, HANDLES, {"other", "second"}, spoken, beat):
+                        yield f"{where}{beat}.{language}: {problem}: {line[:70]!r}"
 
 
-def line_problems(
-    line: str, known: set[str] | frozenset[str], people: set[str], language: str, beat: str = ""
-) -> Iterator[str]:
-    """What is wrong with one line; ``known`` are its slots besides time, small words and ``people``."""
-    yield from _slots_of(line, known, people)
-    yield from slot_types.place_problems(line, {})
-    for fault, pattern in _faults():
-        wanted = beat in fault.get("where", (beat,)) and language == fault.get("language", language)
-        if wanted and (found := pattern.search(line)):
-            yield f"{fault['about']} {found[0]!r}"
-    if line.count("\u201c") != line.count("\u201d"):
-        yield "unbalanced quotation marks"
-    if '"' in line:
-        yield "straight quotation mark"
-    if not re.search(r"[.!?\u2026][\u201d>\]]*$", line):
-        yield f"no stop at the end: {line[-30:]!r}"
-
-
-@functools.cache
-def _faults() -> Sequence[tuple[dict[str, Any], re.Pattern[str]]]:
-    """What no line may say, with its pattern (``banks/faults.toml``)."""
-    return [(fault, re.compile(fault["pattern"])) for fault in bank("faults")["fault"]]
-
-
-def _slots_of(text: str, known: set[str] | frozenset[str], people: set[str]) -> Iterator[str]:
-    try:
-        templates: list[Template] = [template for _, template in parse_line(text)]
-    except ValueError as error:
-        yield str(error)
-        return
-    for name in dict.fromkeys(slot for template in templates for slot in slots(template)):
-        head, _, form = name.partition(".")
-        if form:
-            if head not in people | AT_HOME | {"ground"} or form not in FORMS:
-                yield f"unknown slot {{{name}}}"
-        elif name not in people | known | HANDLES | TIME | AT_HOME and name not in bank("words"):
-            yield f"unknown slot {{{name}}}"
-    for template in templates:
-        if any(isinstance(node, Choice) and len(node.options) < 2 for node in template):
-            yield "a choice of one"
+def _lacking(raw: Mapping[str, Any]) -> Iterator[str]:
+    """What the first file of a voice lacks; others need nothing but what they add."""
+    if len(raw["pattern"]) != 8:
+        yield f"{len(raw['pattern'])} patterns instead of 8"
+    yield from (
+        f"no {name}" for name in ("feel", "conclusion", "policy", "notice", "small", "night") if name not in raw
+    )
+    for part in raw["pattern"]:
+        needed = ("stance", "conclusion", "policy", "think", "act")
+        yield from (f"pattern {part['tag']!r} has no {name}" for name in needed if name not in part)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -251,6 +205,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "builders.offline.lint", "Check the phrase banks of the offline writer.", "python -m builders.offline.lint"
     )
     made.add_argument("files", nargs="*", type=Path, help="bank files (default: all)")
+    made.add_argument("--coverage", action="store_true", help="print how many scenes suit each pattern of the voices")
     made.add_argument("--render", action="store_true", help="print every line with each kind of filler, to be read")
     return run(_command, made, argv)
 
@@ -264,6 +219,11 @@ def _command(parsed: argparse.Namespace) -> int:
     checked = {path: check(path) for path in paths}
     problems = [problem for one in checked.values() for problem in one.problems]
     problems += repeated([scene for one in checked.values() for scene in one.scenes])
+    whole = not parsed.files or parsed.coverage
+    voices = {archetype: voice(archetype) for archetype in stems().values()} if whole else {}
+    problems += coverage_problems(voices, scenes())
+    if parsed.coverage:
+        _say_coverage(table(voices, scenes()), parsed.quiet or parsed.json)
     if parsed.json:
         print_json({"files": {path.name: _document(one) for path, one in checked.items()}, "problems": problems})
         return FINDINGS if problems else DONE
@@ -280,6 +240,17 @@ def _command(parsed: argparse.Namespace) -> int:
         say(f"{band} scenes: {said}", quiet=parsed.quiet)
     say(f"{len(paths)} files, {len(problems)} problems", quiet=parsed.quiet)
     return FINDINGS if problems else DONE
+
+
+def _say_coverage(made: Mapping[tuple[str, str], Mapping[tuple[str, str], int]], quiet: bool) -> None:
+    """Print the least number of scenes that suit each pattern: a line a pattern, a column a domain."""
+    domains = sorted({domain for counts in made.values() for _, domain in counts})
+    head = f"scenes that suit ({'/'.join(LANGUAGES)})"
+    say(f"{head:<48}{''.join(f'{name:>15}' for name in domains)}", quiet=quiet)
+    for (archetype, tag), counts in made.items():
+        cells = ("/".join(str(counts[language, domain]) for language in LANGUAGES) for domain in domains)
+        say(f"{archetype:<9}{tag:<39}{''.join(f'{cell:>15}' for cell in cells)}", quiet=quiet)
+    say("", quiet=quiet)
 
 
 def _document(one: Checked) -> dict[str, float]:

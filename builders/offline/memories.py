@@ -14,13 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from builders.memories.plan import MemoryPlan
-from builders.offline.banks import pieces, voice
+from builders.offline.banks import pieces
 from builders.offline.beats import scope
 from builders.offline.cast import named
 from builders.offline.chronicle import Chronicle
 from builders.offline.draft import SHORTEST
 from builders.offline.grammar import parse, render, straight, tidy
 from builders.offline.scenes import Frame
+from builders.offline.voices import voice
 from builders.pipeline.streams import Streams
 from schemas.tables import Row, vocabulary
 
@@ -93,7 +94,7 @@ class Writer:
             raise ValueError(f"no such text field: {field}")
         if field == "content_full":
             return self._other_text(plan, row["ledger_refs"], _TRIES * attempt)
-        told = self._chronicle(plan).narrative(plan).frame
+        told = self.frame(plan)
         salt = (_TRIES + 1) * attempt
         if field == "context":
             return self._context(told, {row["context"]}, salt)
@@ -109,6 +110,10 @@ class Writer:
             "behavior_policy": self._conclusions(told, "policy"),
         }
         return self._rendered(told, lines[field], field, salt)
+
+    def frame(self, plan: MemoryPlan) -> Frame:
+        """What a memory is told as. Raises RequestError when the banks have no scene for the plan."""
+        return self._chronicle(plan).narrative(plan).frame
 
     def _chronicle(self, plan: MemoryPlan) -> Chronicle:
         """The life a plan belongs to, or one of its own."""

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import functools
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from builders.offline.banks import ANY_SEASON, BANDS, BEATS, DAYS, FOLDER, HOURS, Scene
+from builders.offline.banks import ANY_SEASON, BANDS, BEATS, DAYS, FOLDER, HOURS, Scene, bank, fault_of, line_of, read
 from builders.offline.slots import scene_problems
-from schemas.errors import RequestError
+from builders.offline.voices import kinds_problems
+
+_FIELDS = frozenset(field.name for field in fields(Scene)) - {"band", "domain", "beats", "term"}
 
 
 @functools.cache
@@ -32,18 +34,26 @@ def read_scenes(path: Path) -> list[Scene]:
     """The scenes of one file ``<band>_<domain>*.toml``."""
     band, domain = path.stem.split("_", 1)
     domain = domain.split(".")[0]
-    text = path.read_text("utf-8")
-    try:
-        made = [_scene(raw, band, domain) for raw in tomllib.loads(text)["scene"]]
-    except tomllib.TOMLDecodeError as error:
-        raise RequestError("not a bank", path, expected=str(error), fix="Correct that line") from None
+    text, raws = read(path)
+    for raw in raws["scene"]:
+        for key in sorted(raw.keys() - _FIELDS - set(BEATS)):
+            lead = f'id = "{raw["id"]}"'
+            raise fault_of(f"scene {raw['id']}", path, line_of(text, lead, f"{key} ="), f"unknown key {key!r}")
+    made = [_scene(raw, band, domain) for raw in raws["scene"]]
     for scene in made:
-        for fragment, problem in scene_problems(scene):
-            line = next((number for number, row in enumerate(text.splitlines(), 1) if fragment in row), 1)
-            raise RequestError(
-                f"scene {scene.id}", f"{path.name}:{line}", expected=problem, fix="Correct that line of the bank"
-            )
+        for fragment, problem in (*_kind_problems(scene), *scene_problems(scene)):
+            raise fault_of(f"scene {scene.id}", path, line_of(text, f'id = "{scene.id}"', fragment), problem)
     return made
+
+
+def _kind_problems(scene: Scene) -> Iterator[tuple[str, str]]:
+    """What is wrong with the kinds of a scene: a piece of the line they stand in, and the fault."""
+    for kind, problem in kinds_problems(scene.kinds):
+        yield f'"{kind}"', problem
+    for kind, others in bank("kinds")["excludes"].items():
+        for other in others:
+            if {kind, other} <= set(scene.kinds):
+                yield "kinds = ", f"kinds {kind!r} and {other!r} exclude each other"
 
 
 def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
@@ -69,6 +79,7 @@ def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
         summary=tuple(raw["summary"]),
         triggers=tuple(raw["triggers"]),
         tags=tuple(raw["tags"]),
+        kinds=tuple(raw.get("kinds", ())),
         skip=tuple(raw.get("skip", ())),
         needs=tuple(raw.get("needs", ())),
         beats={name: tuple(raw[name]) for name in BEATS if name in raw},

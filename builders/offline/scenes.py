@@ -1,7 +1,8 @@
 """Which scene a plan is told as, and everything about it that is settled before a word is written.
 
-Of the scenes that fit a plan the one told least so far is taken, in a variant told least, with those people
-of the life ledger who were in the fewest memories (``builders.offline.uses``); chance decides between equals.
+Of the scenes that fit a plan, and suit the pattern it turns on, the one told least so far is taken, in a variant told
+least, with those people of the life ledger who were in the fewest memories (``builders.offline.uses``); chance decides
+between equals.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.memories.plan import MemoryPlan
-from builders.offline.banks import LANGUAGES, Pattern, Scene, bank, voice
+from builders.offline.banks import LANGUAGES, Scene, bank
 from builders.offline.cast import Cast, Member
 from builders.offline.households import Household, household
 from builders.offline.moments import Moment, moment
 from builders.offline.scene_files import scenes_of
 from builders.offline.uses import Uses
+from builders.offline.voices import Pattern, suiting, voice
 from builders.pipeline.streams import Streams
 from schemas.errors import RequestError
 from schemas.tables import Row
@@ -58,6 +60,11 @@ class Frame:
         """The core pattern the memory turns on; None in plain life."""
         return None if self.plan.pattern is None else voice(self.archetype).patterns[self.plan.pattern]
 
+    @property
+    def suited(self) -> bool:
+        """Whether the scene suits the pattern; plain life can be told as any."""
+        return suits(self.scene, self.archetype, self.plan.pattern)
+
 
 def language(age: int) -> str:
     """The language of an age in years: child to 12, teen to 18, adult."""
@@ -73,7 +80,7 @@ class Framer:
         self._uses = uses
         self._voice = archetype(character)
         self._casts: dict[int, Cast] = {}
-        self._fitting: dict[tuple[int, str, str], Sequence[Scene]] = {}
+        self._fitting: dict[tuple[int, str, str, int | None], Sequence[Scene]] = {}
 
     def frame(self, plan: MemoryPlan, skip: int = 0) -> Frame:
         """The frame of one memory: the least told variant of the least told scene, with the least told people.
@@ -93,7 +100,7 @@ class Framer:
         handles = {name: rng.choice(values) for name, values in scene.once.items()}
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}
         weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
-        stance = _stance(self._voice, plan, rng)
+        stance = _stance(self._voice, plan, scene, rng)
         members = _members(scene, cast, uses, rng, skip) | _things(handles)
         home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when, rng)
         return Frame(plan, scene, variant, handles, members | drawn, when, weather, self._voice, stance, home)
@@ -104,10 +111,14 @@ class Framer:
         return self._casts[age]
 
     def _scenes(self, plan: MemoryPlan) -> Sequence[Scene]:
-        """The scenes that a plan can be told as."""
-        key = (plan.age, plan.domain, plan.tier)
+        """The scenes that a plan can be told as: those that suit its pattern, or all where none does.
+
+        ``builders.offline.lint`` names the patterns and domains for which none does.
+        """
+        key = (plan.age, plan.domain, plan.tier, plan.pattern)
         if key not in self._fitting:
-            self._fitting[key] = [scene for scene in scenes_of(plan.domain) if _fits(scene, plan, self._cast(plan.age))]
+            fitting = [scene for scene in scenes_of(plan.domain) if _fits(scene, plan, self._cast(plan.age))]
+            self._fitting[key] = [scene for scene in fitting if suits(scene, self._voice, plan.pattern)] or fitting
         if not self._fitting[key]:
             raise RequestError(
                 f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
@@ -116,6 +127,11 @@ class Framer:
                 fix="Add a scene whose cast the ledger can fill",
             )
         return self._fitting[key]
+
+
+def suits(scene: Scene, who: str, pattern: int | None) -> bool:
+    """Whether a memory that turns on a pattern of a voice can be told as a scene; plain life can be told as any."""
+    return pattern is None or voice(who).patterns[pattern].condition.suits(scene.kinds)
 
 
 def count(frame: Frame, uses: Uses) -> None:
@@ -147,13 +163,14 @@ def archetype(character: Row) -> str:
     return f"{trait}-{'High' if value > 0.5 else 'Low'}"
 
 
-def _stance(who: str, plan: MemoryPlan, rng: random.Random) -> str:
-    """Whether the protagonist faces the matter or not, in the measure of the voice's lines; plain life is faced."""
+def _stance(who: str, plan: MemoryPlan, scene: Scene, rng: random.Random) -> str:
+    """Whether the protagonist faces the matter or not, in the measure of the lines that suit; plain life is faced."""
     if plan.pattern is None:
         return "face"
     act = voice(who).patterns[plan.pattern].act
-    lines = {stance: len(by_language[language(plan.age)]) for stance, by_language in act.items()}
-    return rng.choices(list(lines), weights=list(lines.values()))[0]
+    lines = {stance: by_language[language(plan.age)] for stance, by_language in act.items()}
+    weights = [len(suiting(each, scene.kinds)) for each in lines.values()]
+    return rng.choices(list(lines), weights=weights if any(weights) else None)[0]
 
 
 def _members(scene: Scene, cast: Cast, uses: Uses, rng: random.Random, skip: int) -> dict[str, Member]:

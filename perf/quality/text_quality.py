@@ -14,6 +14,8 @@ Read from a workspace, or composed here with nothing written.
 - ``words``      by what factor the rates of articles and conjunctions lie outside those of the published texts
 - ``invented``   memories with pets, kin or storeys that the ledger does not have; ``family`` the least share of a
                  parent's memories of home that a child or the partner is in (``perf.quality.text_words``)
+- ``suited``     the share of memories of tiers A and B whose scene suits the pattern they turn on (only where they are
+                 composed here); ``python -m builders.offline.lint`` names the patterns that lack scenes
 - ``residue``    traces a composer leaves: slots, doubled words, wrong articles, unbalanced quotes, small letters
 - ``speed``      memories composed a second on one core (only where they are composed here)
 
@@ -57,6 +59,7 @@ LIMITS = {
     "words_off": (1.0, 1.5),
     "invented": (0, 0),
     "family_at_home": (1 / 3, 1.0),
+    "suited": (1.0, 1.0),
     "per_second": (100, None),
 }
 
@@ -193,9 +196,10 @@ def _mask(text: str, names: re.Pattern[str] | None) -> str:
     return names.sub("somebody", text) if names else text
 
 
-def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], float]:
-    """All memories of the characters, and how many a second of processor time."""
+def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], dict[str, float]]:
+    """All memories of the characters, with ``suited`` and ``per_second`` (of processor time)."""
     made: dict[str, list[Row]] = {}
+    suited: list[bool] = []
     start = time.process_time()
     for character in load_characters():
         who = character["character_id"]
@@ -210,7 +214,9 @@ def _composed(wanted: Sequence[str], seed: int) -> tuple[dict[str, list[Row]], f
             row = writer.compose(item, taken[item.stage])
             taken[item.stage].add(row["context"])
             made[who].append(row)
-    return made, sum(map(len, made.values())) / (time.process_time() - start)
+        suited += [writer.frame(item).suited for item in plans if item.pattern is not None]
+    speed = round(sum(map(len, made.values())) / (time.process_time() - start))
+    return made, {"suited": round(sum(suited) / len(suited), 4), "per_second": speed}
 
 
 def _stored(space: Workspace, wanted: Sequence[str]) -> dict[str, list[Row]]:
@@ -244,10 +250,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(parsed: argparse.Namespace) -> int:
     characters = load_characters()
     if parsed.workspace is None:
-        by_character, speed = _composed(parsed.char, parsed.seed)
+        by_character, composed = _composed(parsed.char, parsed.seed)
     else:
         space = Workspace(parsed.workspace, parsed.benchmark)
-        by_character, speed = _stored(space, parsed.char), None
+        by_character, composed = _stored(space, parsed.char), {}
     ledgers = {
         row["character_id"]: ledger(row, Streams(parsed.seed, "heart"))
         if parsed.workspace is None
@@ -256,8 +262,7 @@ def _command(parsed: argparse.Namespace) -> int:
         if row["character_id"] in by_character
     }
     figures = measure(by_character, characters, parsed.names, ledgers)
-    if speed is not None:
-        figures["total"]["per_second"] = round(speed)
+    figures["total"] |= composed
     figures["outside"] = outside(figures["total"])
     if parsed.json:
         print_json(figures)

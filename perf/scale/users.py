@@ -1,8 +1,9 @@
 """How time and memory grow with the number of PersonaLens users, some eighty situations each, on an engine.
 
-Each case is the command a user would run, in a session of its own, measured as in ``perf.scale.curves``.
+The builder makes the first 1,500; more are these again under further ids (``perf.scale.workspaces``). Each case is the
+command a user would run, in a session of its own, measured as in ``perf.scale.curves``.
 
-    python -m perf.scale.users build/scale-users --users 1500 15000
+    python -m perf.scale.users build/scale-users --users 1500 15000 125000
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from perf.scale.curves import measured
+from perf.scale.workspaces import copy_users
 from schemas.command import whole_number
 from schemas.engines.choice import ENGINES
 from schemas.workspace import Workspace
 
 _NAME = "personalens"
 _RELEASE = f"{_NAME}@9.0.0"  # a version that nobody freezes
+_BUILT = 1_500
 
 
 def commands(folder: Path, engine: str, processes: int) -> dict[str, list[str]]:
@@ -40,7 +43,12 @@ def curve(root: Path, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     for users in arguments.users:
         folder = root / str(users)
         if not (folder / _NAME).exists():
-            measured(["builders", "run", _NAME, "--users", str(users), "--workspace", str(folder)])
+            built = min(users, _BUILT)
+            source = root / f"{built}"
+            if not (source / _NAME).exists():
+                measured(["builders", "run", _NAME, "--users", str(built), "--workspace", str(source)])
+            if users > built:
+                copy_users(Workspace(source, _NAME), Workspace(folder, _NAME), users)
         situations = sum(1 for _ in Workspace(folder, _NAME).rows("situations"))
         for step, command in commands(folder, arguments.engine, arguments.processes).items():
             _, used = measured(command)

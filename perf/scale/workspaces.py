@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from releases.opening import open_release
@@ -21,6 +21,9 @@ from schemas.workspace import Workspace
 
 BENCHMARK = Path(__file__).parent / "many-memories"
 SOURCE = "heart@2.0.0"
+
+# Ids of as many digits stand in the order of their numbers.
+_FIRST = 1_000_000
 
 _PREFIXES = (b"MEM_", b"CHAR_", b"LED_")
 
@@ -39,6 +42,24 @@ def write_workspace(root: Path, characters: int) -> Workspace:
                 key = f"CHAR_{number:06d}"
                 write_whole(workspace.path(table, key), [_renamed(files[source], source, key)])
     return workspace
+
+
+def copy_users(source: Workspace, target: Workspace, users: int) -> None:
+    """A workspace of PersonaLens with the users of another and their situations, again and again under further ids."""
+    with target.lock():
+        for name in ("preferences", "tasks"):
+            write_whole(target.path(name, "all"), [encode(row) for row in source.rows(name)])
+        for name in ("users", "situations"):
+            lines: dict[str, list[bytes]] = defaultdict(list)
+            for row in source.rows(name):
+                lines[row["user_id"]].append(encode(row).replace(f'"{row["user_id"]}"'.encode(), b'"%s"'))
+            write_whole(target.path(name, "all"), _copies(list(lines.values()), users))
+
+
+def _copies(each: list[list[bytes]], users: int) -> Iterator[bytes]:
+    for number in range(users):
+        for line in each[number % len(each)]:
+            yield line.replace(b'"%s"', b'"user%d"' % (_FIRST + number))
 
 
 def _renamed(lines: bytes, source: str, key: str) -> bytes:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.shortcuts.rates import Rate, rate
 from releases.asking.bounded import Patience, at_most
+from releases.cards.texts import Texts
 from releases.manifest import Manifest
 from releases.query import ask
 from schemas.errors import RequestError
@@ -34,10 +35,19 @@ def measured(connection: duckdb.DuckDBPyConnection, manifest: Manifest, patience
     ]
 
 
-def shown(found: Sequence[Mapping[str, Any]], spec: str) -> str:
-    """The rates as the card shows them; ``spec`` names the benchmark on a command line."""
-    if not found:
+def shown(found: Sequence[Mapping[str, Any]], said: Texts) -> str:
+    """The rates as the card shows them, and which of its floors no row of this release has."""
+    named = {each["name"] for each in found}
+    missing = [floor["name"] for floor in said["floor"] if floor["name"] not in named]
+    parts = [_table(found, said["spec"])] if found else []
+    if missing:
+        parts.append(f"Not measured, as no row of this release can be asked it: {'; '.join(missing)}.")
+    if not parts:
         return "None was measured: nothing in this release has a closed answer."
+    return "\n\n".join(filter(None, [*parts, said.get("floors_about", "").strip()]))
+
+
+def _table(found: Sequence[Mapping[str, Any]], spec: str) -> str:
     lines = ["| measured | of | rate | 95 % interval | by chance |", "|---|---:|---:|---|---:|"]
     for each in found:
         rate, low, high, chance = (f"{each[part]:.1%}" for part in ("rate", "low", "high", "chance"))
@@ -81,11 +91,13 @@ def _declared(
             continue
         with ask(connection, floor["sql"], patience) as batches:
             rows = [row for batch in at_most(batches, most, f"floor {floor['name']}") for row in batch.to_pylist()]
+        if not rows:
+            continue  # the card says so: ``shown``
         try:
             right = [float(row["is_right"]) for row in rows]
             found = rate(right, [float(row["chance"]) for row in rows], [str(row["grouped_by"]) for row in rows])
         except (KeyError, TypeError, ValueError):
-            expected = "a row or more with is_right, chance and grouped_by"
+            expected = "rows with is_right, chance and grouped_by"
             fix = "Correct its sql in the file of the card"
             raise RequestError("a floor that gives no rate", floor["name"], expected=expected, fix=fix) from None
         yield _figure(floor["name"], found)

@@ -90,7 +90,7 @@ def body(manifest: Manifest, schemas: Schemas, said: Texts, counted: Counted) ->
         "doi": f"[{manifest['doi']}](https://doi.org/{manifest['doi']})" if manifest["doi"] else "none yet",
         "homepage": f"<{said['homepage']}>" if said["homepage"] else "none",
         "recipe_of_scoring": _scoring(manifest, said),
-        "baselines": shown(counted.measured, said["spec"]),
+        "baselines": shown(counted.measured, said),
         "curves": curves.shown(manifest["curves"], release),
         "built": _built(manifest),
         "recipe": _recipe(manifest, release),

@@ -76,7 +76,7 @@ def descriptions(release: Release, sizes: Mapping[str, int], patience: Patience 
     made[CROISSANT] = croissant(manifest, said, schemas, columns)
     made[ZENODO] = zenodo(manifest, said)
     body = card.body(manifest, schemas, said, card.Counted(drawn, measured))
-    made[CARD] = f"{head(manifest, said, columns, sizes)}\n{body}".encode()
+    made[CARD] = f"{head(manifest, said, sizes)}\n{body}".encode()
     return made
 
 

@@ -2,14 +2,15 @@
 
 One configuration a table. The description of each names the content digest, because ``datasets``
 keys its cache of a local folder by the folder's last name and this head alone: without it, two
-releases in folders of the same name are taken for one another. Features and row counts are declared,
-so that a reader which finds others stops.
+releases in folders of the same name are taken for one another. Row counts are declared, so that a reader
+which finds others stops. Columns are not: every Parquet file has them, and ``datasets`` reads this head
+with a parser written in Python, so that they would make each first load half as long again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -17,19 +18,14 @@ from releases.cards.texts import Texts
 from releases.manifest import Manifest
 from releases.parquet import SPLIT
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _NAMES = ("1K", "10K", "100K", "1M", "10M")
 
 # Written on one line, so that a reader of the raw file gets to the card.
-_FLOW = {"features", "language", "tags", "size_categories", "task_categories"}
-
-_DTYPES = {"string": "string", "int64": "int64", "double": "float64", "bool": "bool"}
+_FLOW = {"language", "tags", "size_categories", "task_categories"}
 
 
-def head(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema], sizes: Mapping[str, int]) -> str:
+def head(manifest: Manifest, said: Texts, sizes: Mapping[str, int]) -> str:
     """The YAML between the dashes; ``sizes`` are the bytes of each table's canonical rows."""
     # ``datasets`` cannot load a configuration without rows; an empty table is in the release all the same.
     every = {**manifest["tables"], **manifest.get("configs", {})}
@@ -45,7 +41,6 @@ def head(manifest: Manifest, said: Texts, schemas: Mapping[str, pa.Schema], size
         "dataset_info": [
             {
                 "config_name": name,
-                "features": [feature(field) for field in schemas[name]],
                 "splits": [{"name": SPLIT, "num_bytes": sizes[name], "num_examples": tables[name]["rows"]}],
                 "dataset_size": sizes[name],
             }
@@ -63,24 +58,6 @@ def _config(manifest: Manifest, said: Texts, name: str) -> dict[str, Any]:
         "description": f"content-sha256={manifest['content_digest']}",
         "data_files": [{"split": SPLIT, "path": f"{name}/{SPLIT}-*.parquet"}],
     }
-
-
-def feature(field: pa.Field[Any]) -> dict[str, Any]:
-    """A column in the form in which the hub writes features."""
-    return {"name": field.name, **_kind(field.type)}
-
-
-def _kind(kind: pa.DataType) -> dict[str, Any]:
-    import pyarrow as pa
-
-    if pa.types.is_struct(kind):
-        return {"struct": [feature(kind.field(index)) for index in range(kind.num_fields)]}
-    if pa.types.is_list(kind):
-        inner = kind.value_type
-        if pa.types.is_struct(inner):
-            return {"list": [feature(inner.field(index)) for index in range(inner.num_fields)]}
-        return {"list": _kind(inner) if pa.types.is_list(inner) else _DTYPES[str(inner)]}
-    return {"dtype": _DTYPES[str(kind)]}
 
 
 def _category(rows: int) -> str:

@@ -62,8 +62,12 @@ def card_texts(benchmark: Benchmark) -> Texts:
 def _with_defaults(benchmark: Benchmark, said: Mapping[str, Any]) -> Texts:
     lists: dict[str, Any] = {name: [] for name in ("task_categories", "tags", "deviations")}
     lists |= {name: [_NOT_SAID] for name in ("intended", "unintended", "limits")}
-    texts = dict.fromkeys(("composed", "mixed", "written", "unreviewed", "canary", "homepage", "recipe"), "")
+    optional = ("composed", "mixed", "written", "unreviewed", "canary", "homepage", "floors_about")
+    texts = dict.fromkeys((*optional, "recipe", "recipe_without_keys"), "")
     texts["recipe_about"] = "A whole evaluation, with a model of your own in the place of `ask`:"
+    texts["recipe_without_keys_about"] = (
+        "The answers of a model of your own, in the place of `ask`, for whoever scores them:"
+    )
     rai = {
         **dict.fromkeys(("collection", "annotation", "manipulation", "social_impact"), _NOT_SAID),
         **{name: [_NOT_SAID] for name in ("collection_type", "preprocessing", "biases", "sensitive")},

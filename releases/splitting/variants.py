@@ -116,8 +116,11 @@ def _texts(source: Release, variant: Variant) -> dict[str, Any]:
             raise unknown("benchmark", source.name.benchmark, benchmark_names())
         said = card_texts(benchmark(source.name.benchmark))
     default = said["default_table"] if said["default_table"] in variant.tables else variant.tables[0]
-    keyless = variant.suffix == WITHOUT_KEYS
-    return {**said, "default_table": default, "recipe": "" if keyless else said["recipe"]}
+    made = {**said, "default_table": default}
+    if variant.suffix == WITHOUT_KEYS:
+        made["recipe"] = said.get("recipe_without_keys", "")
+        made["recipe_about"] = said.get("recipe_without_keys_about", "")
+    return made
 
 
 def _configs(source: Release, tables: Sequence[str]) -> list[Config]:

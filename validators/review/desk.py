@@ -178,14 +178,17 @@ def _digests(
 
 
 def _nothing_lost(space: Workspace, agreed: Round, judged: Sequence[Row]) -> None:
-    """Raise RequestError when a sheet that would be written over holds answers that were never imported."""
+    """Raise RequestError when a sheet that would be written over holds answers that no import has taken as they are."""
     known = {(row["item"], row["digest"], row["annotator"]) for row in judged}
     for person in [*agreed.annotators, *filter(None, [agreed.arbitrator])]:
         path = rounds.folder(space, agreed.kind) / f"{person}.csv"
-        for answer in read_sheet(path) if path.is_file() else ():
-            if answer.given and (answer.item, answer.digest, answer.annotator) not in known:
-                fix = "Import the sheet first, or move it away"
-                raise RequestError("sheet with answers that were not imported", path, row=answer.item, fix=fix)
+        given = [answer for answer in (read_sheet(path) if path.is_file() else ()) if answer.given]
+        new = [answer.item for answer in given if (answer.item, answer.digest, answer.annotator) not in known]
+        changed = [] if new else [row["item"] for row in _taken(space, agreed, judged, given, revise=True).taken]
+        if new or changed:
+            what = "that were not imported" if new else "that were changed since they were imported"
+            fix = "Import the sheet first, or move it away" if new else "Import it with --revise, or move it away"
+            raise RequestError(f"sheet with answers {what}", path, row=(new or changed)[0], fix=fix)
 
 
 def _write(space: Workspace, kind: Kind, role: Role, person: str, tasks: Sequence[dict[str, str]]) -> int:

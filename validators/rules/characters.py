@@ -58,6 +58,7 @@ def _identity() -> tuple[Rule, ...]:
             pl.col("label"),
             "is the label of an earlier character too",
             "HEART-BENCH 3.2, stage 3",
+            within=("label",),
         ),
     )
 

@@ -39,6 +39,7 @@ def rules() -> tuple[Rule, ...]:
             pl.format("{} after {}", age, before),
             "is younger than the memory before it; ids run in order of age",
             "HEART-BENCH Table 6",
+            within=("character_id",),
         ),
         all_of_character("ledger_refs", pl.col("ledger_refs"), "ledgers"),
     )

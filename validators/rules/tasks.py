@@ -86,6 +86,7 @@ def situation_crossings() -> tuple[Crossing, ...]:
         "tasks": ("task_id", "domains"),
         "users": ("user_id", "interests"),
     }
+    within = {"situations": "user_id", "users": "user_id"}
     return (
         Crossing(
             "table.domain_off",
@@ -95,6 +96,7 @@ def situation_crossings() -> tuple[Crossing, ...]:
             _domain_off,
             "involves a domain that is off for the user",
             _TASKS,
+            within=within,
         ),
         Crossing(
             "table.task_not_faced",
@@ -104,6 +106,7 @@ def situation_crossings() -> tuple[Crossing, ...]:
             _not_faced,
             "has all domains of a task on and no situation for it",
             _TASKS,
+            within=within,
         ),
     )
 

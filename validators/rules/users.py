@@ -77,6 +77,7 @@ def crossings() -> tuple[Crossing, ...]:
             _other_preferences,
             "differs from the preference types of the catalogue",
             "PersonaLens Tables 8 and 9",
+            within={"users": "user_id"},
         ),
     )
 

@@ -163,6 +163,7 @@ def shared_lines(part: object, language: str = "adult", where: str = "") -> Iter
             yield from shared_lines(inner, below, f"{where}.{name}" if where else name)
     elif isinstance(part, list):
         for number, item in enumerate(part):
+            item = item.get("say", item) if isinstance(item, dict) else item  # a line of a voice may be a table
             if isinstance(item, dict):
                 yield from shared_lines(item, language, f"{where} {number}")
             elif isinstance(item, str) and re.search(r"[.!?\u2026][\u201d>\]]*$", item):
