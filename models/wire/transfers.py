@@ -157,24 +157,23 @@ class _Transfer:
 
     def response(self) -> Response:
         """What came back."""
-        first, *lines = self._head()
+        first, *lines = self._head().split("\r\n")
         headers = {}
         for line in lines:
-            name, _, value = line.decode("latin-1").partition(":")
+            name, _, value = line.partition(":")
             headers[name.lower()] = value.strip()
-        _, status, *reason = first.decode("latin-1").split(None, 2)
-        return Response(int(status), reason[0].strip() if reason else "", headers, b"".join(self._pieces))
+        _, status, *reason = first.split(None, 2)
+        return Response(int(status), reason[0] if reason else "", headers, b"".join(self._pieces))
 
     @property
     def declined(self) -> bool:
         """Has the response another status than that of a reply?"""
-        return bool(self._lines) and not self._head()[0].partition(b" ")[2].startswith(b"2")
+        return bool(self._lines) and not self._head().partition(" ")[2].startswith("2")
 
-    def _head(self) -> list[bytes]:
-        """Status line and headers of the response, without those that came before it (100, a proxy's own)."""
-        lines = self._lines
-        first = next(place for place in range(len(lines) - 1, -1, -1) if lines[place].startswith(b"HTTP/"))
-        return [line for line in lines[first:] if line != b"\r\n"]
+    def _head(self) -> str:
+        """Status line and headers of the response, without what came before it (100, a proxy's) and after it."""
+        blocks = b"".join(self._lines).decode("latin-1").split("\r\n\r\n")
+        return next(block for block in reversed(blocks) if block.startswith("HTTP/"))
 
     def error(self, code: int, words: str) -> TransferError:
         """What a transfer that failed comes to."""
