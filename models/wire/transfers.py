@@ -102,7 +102,7 @@ class Transfers:
         transfer = idle.pop() if idle else _Transfer(target, self._proxy)
         transfer.begin(body, patience, most)
         try:
-            await self._multi.perform(transfer.curl)
+            await self._multi.add_handle(transfer.curl)
         except pycurl.error as error:
             code, words = error.args
             if code != pycurl.E_WRITE_ERROR or not transfer.declined:
