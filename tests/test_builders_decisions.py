@@ -22,7 +22,7 @@ from schemas.benchmarks import benchmark
 from validators.records import failures
 
 TITLE = r"(?<=Mr)\.|(?<=Mrs)\.|(?<=Ms)\.|(?<=Dr)\."
-TWO_SENTENCES = re.compile(rf"[A-Z]([^.!?]|{TITLE})+\. (?:I|What I have in mind) ([^.!?]|{TITLE})+\.")
+TWO_SENTENCES = re.compile(rf"[A-Z]([^.!?]|{TITLE})+\. I ([^.!?]|{TITLE})+\.")
 ID = re.compile(r"(MEM|SCN|CHAR|LED)_\w+")
 
 

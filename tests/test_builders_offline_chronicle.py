@@ -13,6 +13,7 @@ from builders.memories.plan import plan, targets
 from builders.offline import beats
 from builders.offline import scenes as framing
 from builders.offline.banks import bank, pieces
+from builders.offline.cast import Cast
 from builders.offline.chronicle import Chronicle
 from builders.offline.draft import LONGEST, SHORTEST
 from builders.offline.grammar import straight
@@ -210,3 +211,11 @@ def test_likeness_is_one_for_the_same_text_and_none_where_nothing_is_shared():
     assert likeness.nearest(["scene a"], "Somebody sold us a lame horse.") == 0
     assert likeness.nearest(["scene b"], "The kettle sang on our stove.") == 0
     assert likeness.nearest(["scene c"], "The kettle sang on our stove.") == 0
+
+
+def test_a_role_keeps_the_capital_of_a_proper_name_and_loses_any_other():
+    fact = {"fact_id": "LED_01_001", "kind": "teacher", "name": "Ms Okoro", "from_age": 12, "to_age": 18, "detail": ""}
+    fact |= {"ends_by": "parting", "linked_to": []}
+    cast = Cast([], 14, "teen")
+    said = [cast.known({**fact, "role": role}).first for role in ("English teacher", "Maths teacher")]
+    assert ["English teacher" in said[0], "maths teacher" in said[1]] == [True, True]

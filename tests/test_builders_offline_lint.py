@@ -69,7 +69,7 @@ def _unconditioned(lines):
 def test_no_sentence_stands_in_two_scenes():
     assert list(lint.repeated(scenes())) == []
     told = read_scenes(FOLDER / "scenes/adult_health.toml")
-    twice = dataclasses.replace(told[0], id="again", beats={"open": told[1].beats["away"]})
+    twice = dataclasses.replace(told[0], id="again", beats={"open": told[1].beats["later"]})
     assert any("the same sentence as in" in problem for problem in lint.repeated([*told, twice]))
 
 
@@ -207,7 +207,7 @@ def test_line_of_any_bank_that_tells_of_what_not_everybody_has_is_a_fault(text, 
 )
 def test_fault_in_the_kinds_of_a_scene_is_named_with_file_and_line(tmp_path, kinds, fault):
     path = tmp_path / "adult_health.toml"
-    path.write_text(SCENE.replace('tiers = "ABC"', f'tiers = "ABC"\n{kinds}', 1), "utf-8")
+    path.write_text(re.sub(r"^kinds = .*$", kinds, SCENE, count=1, flags=re.MULTILINE), "utf-8")
     line = path.read_text("utf-8").splitlines().index(kinds) + 1
     with pytest.raises(RequestError, match=rf"adult_health.toml:{line}: {fault}"):
         read_scenes(path)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from builders.life.ledgers import pronoun, valid_at
-from builders.offline.banks import bank
+from builders.offline.banks import ANY_DAY, bank
 from builders.offline.grammar import capital
 from builders.offline.uses import Uses
 from schemas.tables import Row
@@ -55,6 +55,8 @@ _FORMS = {
     "it": {"he": "it", "him": "it", "his": "its", "hers": "its", "himself": "itself", "was": "was", "has": "has"},
 }  # fmt: skip
 PRONOUNS = frozenset(_FORMS["it"])
+# Words that a role may begin with and that are never small.
+_PROPER = frozenset({*ANY_DAY, "English", "French", "German", "Latin", "Spanish"})
 _SHORT = frozenset(form for forms in _FORMS.values() for form in forms.values())
 _SUBJECTS = frozenset({"he", "she"})
 _DWELLINGS = ("flat", "house", "room")
@@ -203,7 +205,9 @@ def _forms(kind: str, role: str, language: str) -> tuple[str, str, str]:
 
 
 def _role(role: str) -> str:
-    return role if role[:2].isupper() else role[:1].lower() + role[1:]
+    """A role as it stands in a sentence: "Nurse" of a user's own ledger small, "GP trainee", "English teacher" not."""
+    proper = role[:2].isupper() or role.partition(" ")[0] in _PROPER
+    return role if proper else role[:1].lower() + role[1:]
 
 
 def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:

@@ -23,6 +23,8 @@ _POOR = {
     "weekday": 7, "month": 12, "part": 5, "later": 4, "soon": 4, "days": 9, "few": 5, "workplace": 4,
     "tool": 4, "public": 4, "piece": 9, "parts": 9, "duty": 9,
 }  # fmt: skip
+# People and things at home, who are the same all through a life.
+_SAME = frozenset({"partner", "child", "pet", "keepsake", "ailment"})
 _PRONOUNS = frozenset({"he", "him", "his", "hers", "himself", "was", "has"})
 
 # How long slots become, where that is more than a guess.
@@ -96,6 +98,12 @@ def fixed(line: str) -> tuple[str, ...]:
 
 
 @functools.cache
+def fewest_wordings(line: str) -> int:
+    """In how many wordings the poorest sentence of a line can be told."""
+    return min(sentence.count * sentence.values for sentence in sentences(line))
+
+
+@functools.cache
 def loosened(line: str) -> str:
     """A line with free variation: each word of ``free.toml`` as a choice of all that may stand for it."""
     return _words().sub(_choice, line)
@@ -161,6 +169,8 @@ def _slot_values(slot: str) -> int:
     if slot in bank("words"):
         return 1
     head, _, form = slot.partition(".")
+    if head in _SAME:
+        return 1
     if form:
         return 2 if form in _PRONOUNS else _VARIED
     return _POOR.get(head, _VARIED)

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from builders.offline.beats import lines_of
-from builders.offline.lines import Sentence, fixed, sentences
+from builders.offline.lines import Sentence, fewest_wordings, fixed, sentences
 from builders.offline.scenes import Frame
 from builders.offline.uses import Uses
 
@@ -67,7 +67,7 @@ _ANYWHERE, _LAST = 0.2, 10.0
 _DISPENSABLE = frozenset(
     {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
 )
-_STALE = 0.025
+_STALE = 0.019
 _SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
@@ -159,15 +159,15 @@ class Outline:
     def _next(self, beat: str, times: set[str], crowded: Collection[str] = ()) -> str | None:
         """The least told line of a beat that is not used yet and names none of the ``crowded`` handles.
 
-        One of another later time than ``times``, if the beat has any or can be left out; rather one that has no
-        sentence told too often.
+        One of another later time than ``times``, and rather one that has no sentence told too often; a beat that can
+        be left out has no other.
         """
         if beat not in self._left:
             lines = lines_of(self._frame, beat)
             ranked = [lines[number] for number in self._uses.ranked(lines, self._rng)]
             start = self._skip % len(ranked) if ranked else 0
             self._left[beat] = ranked[start:] + ranked[:start]
-        any_line = another_time = None
+        any_line = another_time = fresh = None
         for line in self._left[beat]:
             if line in self._used or (crowded and _names(line, crowded)) or self._is_stale(beat, line):
                 continue
@@ -176,9 +176,9 @@ class Outline:
                 continue
             another_time = another_time or line
             if not self._is_worn(line):
-                another_time = line
+                fresh = line
                 break
-        chosen = another_time or (None if beat in _DISPENSABLE else any_line)
+        chosen = fresh if beat in _DISPENSABLE else fresh or another_time or any_line
         if chosen is not None:
             self._used.add(chosen)
         return chosen
@@ -188,7 +188,9 @@ class Outline:
         return beat in _DISPENSABLE and beat not in self._frame.scene.beats and self._uses.share(line) > _STALE
 
     def _is_worn(self, line: str) -> bool:
-        return any(self._uses.full(said, self._place) for said in fixed(line))
+        """Whether a sentence of a line was told as often as it may be."""
+        full = any(self._uses.full(said, self._place) for said in fixed(line))
+        return full or self._uses.spent(line, fewest_wordings(line))
 
     def _split(self, beat: str, line: str, paragraph: int, place: int) -> Iterator[Piece]:
         """A line as what must be told of it, if it is told, and what may be left out besides."""

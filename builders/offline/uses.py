@@ -44,6 +44,10 @@ class Uses:
         """How often something was used in the life so far."""
         return self._in_life[key]
 
+    def spent(self, line: str, wordings: int) -> bool:
+        """Whether a line was told as often as its poorest sentence may be, in all its wordings together."""
+        return self._in_life[line] >= self._most * wordings
+
     def share(self, key: Hashable) -> float:
         """In which share of the life's memories something is used so far."""
         return self._in_life[key] / self._total
