@@ -131,7 +131,7 @@ class Outline:
                 line = self._next(name, times)
                 if line is not None:
                     told.add(name)
-                    times |= {time} if (time := _LATER if name == "later" else _time(line)) else set()
+                    times |= {time} if (time := _LATER if name in _AT_NIGHT else _time(line)) else set()
                     made += self._split(beat, line, number, place)
         return made
 
