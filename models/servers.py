@@ -50,17 +50,21 @@ def server_address(model: Model) -> tuple[str, str]:
         address = address.removesuffix("/v1")
     try:
         parts = urlsplit(address)
-        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and _is_plain(address)
     except ValueError:
         good = False
     if not good or parts.username is not None or parts.query or parts.fragment:
         raise RequestError(
             "malformed address",
             setting,
-            expected="http://host:port or https://host, without a name, password or query",
+            expected="http://host:port or https://host, in ASCII, without a name, password or query",
             fix="Set it to the server's address",
         )
     return address, setting
+
+
+def _is_plain(address: str) -> bool:
+    return address.isascii() and address.isprintable() and " " not in address
 
 
 def api_key(variable: str, address: str) -> str:

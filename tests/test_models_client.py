@@ -294,3 +294,34 @@ def test_a_key_no_header_can_carry_is_refused_without_being_printed(monkeypatch,
     with pytest.raises(RequestError, match="malformed key") as raised:
         api_key("ANTHROPIC_API_KEY", "x")
     assert key not in str(raised.value)
+
+
+def test_the_key_is_in_no_error_wherever_the_server_puts_it_and_errors_are_one_short_line():
+    key = "sk-0123456789abcdef"
+    for response in (
+        Response(301, b"", {"location": f"http://x/?key={key}"}),
+        error(400, "a" * 290 + key + "\x1b[31m\nb" * 100),
+        error(407, key),
+    ):
+        said = str(answer_to(response, key=key)[0])
+        assert "sk-0" not in said and said.isprintable() and len(said) < 500
+
+
+@pytest.mark.parametrize(
+    ("wire", "body", "kind"),
+    [
+        ("messages", b'{"content": [], "deep": ' + b"[" * 300 + b"]" * 300 + b"}", "application/json"),
+        ("chat", b'data: {"choices": ["x"]}\n\n', "text/event-stream"),
+        ("chat", b'data: {"choices": [{"delta": [1]}]}\n\n', "text/event-stream"),
+    ],
+)
+def test_a_reply_of_a_strange_shape_is_an_attempt_that_failed(wire, body, kind):
+    failed, _ = answer_to(Response(200, body, {"content-type": kind}), wire=wire)
+    assert (failed.kind, failed.doubt) == ("broken", True)
+
+
+@pytest.mark.parametrize("address", ["http://bücher.invalid", "http://x/ü", "http://x/a b"])
+def test_an_address_that_no_request_can_carry_is_refused_before_anything_is_sent(address, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+    with pytest.raises(RequestError, match="malformed address"):
+        server_address(model_named("m"))

@@ -110,6 +110,67 @@ def test_a_response_larger_than_is_allowed_is_an_error_and_of_one_that_is_none_t
     assert 0 < len(response.body) < 300_000 and set(response.body) == set(b"p")
 
 
+class Careless(Server):
+    """A server that, after each reply, closes the connection without saying so, or sends ``more``."""
+
+    def __init__(self, more):
+        super().__init__(lambda number: WHOLE)
+        self.more = more
+
+    async def connected(self, reader, writer):
+        self.bodies.append(await reader.readuntil(b"}"))
+        writer.write(WHOLE)
+        await writer.drain()
+        writer.write(self.more)
+        if self.more:
+            await reader.read()
+        writer.close()
+
+
+@pytest.mark.parametrize("more", [b"", WHOLE.replace(b"yes", b"old")])
+def test_a_connection_that_was_closed_or_holds_unasked_bytes_carries_no_further_request(more):
+    server = Careless(more)
+
+    async def asked():
+        listening = await asyncio.start_server(server.connected, "127.0.0.1", 0)
+        place = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        target = Target("POST", place, ())
+        came = []
+        async with listening, Transfers(place, 4) as transfers:
+            for body in (b"{1}", b"{2}", b"{3}"):
+                came.append((await transfers.perform(target, body, PATIENCE, None)).body)
+                for _ in range(20):  # the server's turn
+                    await asyncio.sleep(0)
+        return came
+
+    assert asyncio.run(asked()) == [b"yes"] * 3
+    assert [body[-3:] for body in server.bodies] == [b"{1}", b"{2}", b"{3}"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"HTTP/1.1 100 Continue\n\nHTTP/1.1 500 Oops\r\nX-Kind: late\r\n\r\n", b"HTTP/1.1 500 Oops\nX-Kind: late\n\n"],
+)
+def test_lines_may_end_without_a_carriage_return(head):
+    (response,) = transferred(
+        Server(lambda number: None if number > 1 else head), b"x", patience=Patience(2.0, None, 0.3)
+    )
+    assert (response.status, response.reason, response.headers) == (500, "Oops", {"x-kind": "late"})
+
+
+def test_the_status_of_an_error_counts_though_its_body_is_cut():
+    cut = b"HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 50\r\n\r\nx"
+
+    class Cutting(Server):
+        async def connected(self, reader, writer):
+            await reader.readuntil(b"x")
+            writer.write(cut)
+            writer.close()
+
+    (response,) = transferred(Cutting(None), b"x")
+    assert (response.status, response.headers["retry-after"]) == (429, "7")
+
+
 def test_where_nothing_listens_the_request_has_reached_nobody():
     async def refused():
         async with Transfers("http://127.0.0.1:9", 1) as transfers:

@@ -32,6 +32,7 @@ STREAMED_FROM = 8192  # tokens: longer answers may take minutes, in which a prox
 _CONNECT = 10.0  # seconds
 _SECRET = 16  # characters; a shorter key is a word that local servers are given, not a secret
 _TAKEN_OUT = "[key]"
+_LONGEST_WORDS = 300  # characters of what a server says
 _HEADERS = ("content-type: application/json", "accept-encoding: identity", "user-agent: anamnesis")
 
 
@@ -133,7 +134,8 @@ class Client:
             words = None
         page = _is_page(response.body, response.headers.get("content-type", ""))
         words = words or ("an HTML page" if page else response.reason)
-        return declined(self.server.where, path, response.status, self._clean(words), response.headers)
+        headers = {name: self._clean(value) for name, value in response.headers.items()}
+        return declined(self.server.where, path, response.status, self._clean(words), headers)
 
     def _foreign(self, message: Any, path: str, problem: str) -> Exception:
         """Something other than a reply under the status of one; some proxies send errors so."""
@@ -151,7 +153,7 @@ class Client:
             words = self._clean(error_words(error.value) or "an error in the stream")
             kind = "overloaded" if "overloaded" in words.lower() else "broken"
             raise UnansweredError(kind, words, doubt=True) from None  # type: ignore[arg-type]  # of the kinds
-        except (ValueError, KeyError, IndexError, TypeError) as error:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise UnansweredError("broken", f"the stream is not a reply ({error})", doubt=True) from None
 
     def _json(self, raw: bytes, kind: str) -> Any:
@@ -165,7 +167,10 @@ class Client:
             raise UnansweredError("broken", words, doubt=True) from None
 
     def _received(self, message: dict[str, Any], request_id: str | None) -> Received:
-        raw = orjson.dumps(message)
+        try:
+            raw = orjson.dumps(message)
+        except TypeError:  # less deep than what it reads
+            raise UnansweredError("broken", "the reply is nested too deeply", doubt=True) from None
         clean = self._without_key(raw)
         if clean is not raw:
             message = orjson.loads(clean)
@@ -179,8 +184,10 @@ class Client:
         return raw.replace(quoted, _TAKEN_OUT.encode()) if quoted in raw else raw
 
     def _clean(self, words: str) -> str:
+        """What a server says, for one line: without the key, and with nothing that steers a terminal."""
         key = self.server.key
-        return words.replace(key, _TAKEN_OUT) if key is not None and len(key) >= _SECRET else words
+        words = words.replace(key, _TAKEN_OUT) if key is not None and len(key) >= _SECRET else words
+        return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())[:_LONGEST_WORDS]
 
 
 @functools.lru_cache(maxsize=64)

@@ -55,6 +55,8 @@ def declined(
         )
     if status == 402 or (status in (400, 403, 429) and any(word in lower for word in _CREDIT_WORDS)):
         return MachineError(f"payment required ({words})", where, fix="Pay for it, and run the same command again")
+    if status == 407:
+        return RequestError(f"refused by the proxy ({words})", where, fix="Name a proxy with http://name:password@host")
     if status == 429:
         return UnansweredError("limited", words, wait)
     if status in (503, 529):
@@ -95,7 +97,7 @@ def error_words(value: Any) -> str | None:
         if isinstance(inner, Mapping):
             inner = ": ".join(str(inner[name]) for name in ("code", "message") if inner.get(name))
         if inner:
-            return " ".join(str(inner).split())[:300]
+            return str(inner)
     return None
 
 

@@ -2,7 +2,8 @@
 
 A transfer is attempted once. libcurl by itself would send a request again, on a new connection, when a connection it
 kept open closes without a byte of reply; the server may have answered, and billed, the first one. It does so only where
-it can rewind the body: here it cannot.
+it can rewind the body: here it cannot. A connection that is over before a request is sent on it gives way to a new
+one (``sockets``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 import pycurl
+
+from models.wire.sockets import Sockets
 
 _OPEN = 2  # seconds that a connection without a transfer is used again: less than servers keep one open
 _LARGEST_ERROR = 2**16  # bytes of a response that is no reply
@@ -85,6 +88,7 @@ class Transfers:
         self._multi = pycurl.AsyncCurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, concurrency)
         self._idle: dict[Target, list[_Transfer]] = {}
+        self._sockets = Sockets()
 
     async def __aenter__(self) -> Self:
         return self
@@ -99,28 +103,44 @@ class Transfers:
         Raises TransferError.
         """
         idle = self._idle.setdefault(target, [])
-        transfer = idle.pop() if idle else _Transfer(target, self._proxy)
+        transfer = idle.pop() if idle else _Transfer(target, self._proxy, self._sockets)
         transfer.begin(body, patience, most)
         try:
             await self._multi.add_handle(transfer.curl)
         except pycurl.error as error:
-            code, words = error.args
-            if code != pycurl.E_WRITE_ERROR or not transfer.declined:
-                raise transfer.error(code, words) from error
+            if not transfer.stale:
+                return transfer.failed(*error.args)
+            transfer.curl.close()
+            return await self._perform_anew(target, body, patience, most)
         response = transfer.response()
         idle.append(transfer)  # one that failed or was cancelled is not used again
+        return response
+
+    async def _perform_anew(self, target: Target, body: bytes, patience: Patience, most: int | None) -> Response:
+        """The same on a new connection, after one that was over before anything was sent on it."""
+        transfer = _Transfer(target, self._proxy, self._sockets)
+        transfer.curl.setopt(pycurl.FRESH_CONNECT, 1)
+        transfer.begin(body, patience, most)
+        try:
+            await self._multi.add_handle(transfer.curl)
+        except pycurl.error as error:
+            return transfer.failed(*error.args)
+        response = transfer.response()
+        transfer.curl.close()
         return response
 
 
 class _Transfer:
     """A handle of libcurl and what it reads and writes; used for one transfer after another."""
 
-    def __init__(self, target: Target, proxy: str) -> None:
+    def __init__(self, target: Target, proxy: str, sockets: Sockets) -> None:
         self.curl = curl = pycurl.Curl()
         self._patience: Patience | None = None
         self._most: int | None = None
         self._body = b""
         self._size = 0
+        self._sockets = sockets
+        self.stale = False
         self._lines: list[bytes] = []
         self._pieces: list[bytes] = []
         curl.setopt(pycurl.URL, target.address)
@@ -128,9 +148,11 @@ class _Transfer:
         curl.setopt(pycurl.POST if target.method == "POST" else pycurl.HTTPGET, 1)
         curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         curl.setopt(pycurl.ACCEPT_ENCODING, "")  # whatever comes is unfolded; what is asked for is in the headers
-        curl.setopt(pycurl.PROXY, proxy)
+        curl.setopt(pycurl.PROXY, proxy.encode())
         curl.setopt(pycurl.NOSIGNAL, 1)
         curl.setopt(pycurl.MAXAGE_CONN, _OPEN)
+        curl.setopt(pycurl.SOCKOPTFUNCTION, sockets.add)
+        curl.setopt(pycurl.PREREQFUNCTION, self._before_sending)
         curl.setopt(pycurl.HEADERFUNCTION, self._lines.append)
         curl.setopt(pycurl.WRITEFUNCTION, self._take)
         if target.method == "POST":
@@ -138,8 +160,10 @@ class _Transfer:
         certificates = ssl.get_default_verify_paths()
         if certificates.cafile:
             curl.setopt(pycurl.CAINFO, certificates.cafile)
+            curl.setopt(pycurl.PROXY_CAINFO, certificates.cafile)
         if certificates.capath:
             curl.setopt(pycurl.CAPATH, certificates.capath)
+            curl.setopt(pycurl.PROXY_CAPATH, certificates.capath)
 
     def begin(self, body: bytes, patience: Patience, most: int | None) -> None:
         """Prepare the next transfer."""
@@ -157,7 +181,7 @@ class _Transfer:
 
     def response(self) -> Response:
         """What came back."""
-        first, *lines = self._head().split("\r\n")
+        first, *lines = self._head().split("\n")
         headers = {}
         for line in lines:
             name, _, value = line.partition(":")
@@ -167,13 +191,25 @@ class _Transfer:
 
     @property
     def declined(self) -> bool:
-        """Has the response another status than that of a reply?"""
-        return bool(self._lines) and not self._head().partition(" ")[2].startswith("2")
+        """Has the response begun, with another status than that of a reply?"""
+        return bool(self._lines) and not self._lines[-1].strip() and self._head().partition(" ")[2][:1] > "2"
 
     def _head(self) -> str:
         """Status line and headers of the response, without what came before it (100, a proxy's) and after it."""
-        blocks = b"".join(self._lines).decode("latin-1").split("\r\n\r\n")
+        blocks = b"".join(self._lines).decode("latin-1").replace("\r\n", "\n").split("\n\n")
         return next(block for block in reversed(blocks) if block.startswith("HTTP/"))
+
+    def failed(self, code: int, words: str) -> Response:
+        """What a transfer that failed comes to: an error's status is enough, whatever became of the rest of it.
+
+        Raises TransferError. The handle is closed.
+        """
+        error = self.error(code, words)
+        response = self.response() if error.connected and self.declined else None
+        self.curl.close()
+        if response is None:
+            raise error
+        return response
 
     def error(self, code: int, words: str) -> TransferError:
         """What a transfer that failed comes to."""
@@ -183,7 +219,14 @@ class _Transfer:
             return TransferError("no reply in time", connected=True)
         if code == pycurl.E_WRITE_ERROR:
             return LargeError(f"the reply is larger than {self._most} bytes", connected=True)
-        return TransferError(_LOST.get(code, f"connection lost ({words})"), connected=True)
+        return TransferError(
+            _LOST.get(code, f"connection lost ({words or f'error {code} of libcurl'})"), connected=True
+        )
+
+    def _before_sending(self, _there: str, _here: str, _port: int, port: int) -> int:
+        self.stale = self._sockets.is_over(port)
+        answer: int = pycurl.PREREQFUNC_ABORT if self.stale else pycurl.PREREQFUNC_OK
+        return answer
 
     def _give(self, size: int) -> bytes:
         piece, self._body = self._body[:size], self._body[size:]
