@@ -104,6 +104,12 @@ def test_scene_tells_its_own_day_and_the_evening_is_told_once(narratives):
         assert len(set(one.lines) & set(own["later"])) == (0 if with_family else 1)
 
 
+def test_weather_belongs_to_the_season_where_the_scene_leaves_a_choice(narratives):
+    for one in narratives:
+        scene, season = one.frame.scene, set(bank("weather")["season"][one.frame.moment.season])
+        assert one.frame.weather in season or (scene.weather and season.isdisjoint(scene.weather))
+
+
 def test_what_any_scene_could_say_is_a_small_part_of_a_memory(narratives):
     for one in narratives:
         shared = [line for line in one.lines if line in shared_lines_of(one)]

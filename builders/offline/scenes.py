@@ -99,7 +99,8 @@ class Framer:
         when = moment(plan, scene)
         handles = {name: rng.choice(values) for name, values in scene.once.items()}
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}
-        weather = rng.choice(scene.weather or tuple(bank("weather")["season"][when.season]))
+        season = tuple(bank("weather")["season"][when.season])
+        weather = rng.choice(tuple(kind for kind in scene.weather if kind in season) or scene.weather or season)
         stance = _stance(self._voice, plan, scene, rng)
         members = _members(scene, cast, uses, rng, skip) | _things(handles)
         home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when, rng)
