@@ -159,13 +159,15 @@ def slug(part: object) -> str:
 
 def used(usages: Iterable[Usage], model: str, settings: BackendSettings) -> dict[str, Any]:
     """Tokens of replies and their price in dollars: 0 without a model, None where the model has no price."""
-    counts = list(usages)
-    costs = [settings.prices.cost(model, one, settings.batch) for one in counts if one.output_tokens]
-    return {
-        "input_tokens": sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in counts),
-        "output_tokens": sum(one.output_tokens for one in counts),
-        "cost": None if None in costs else math.fsum(cost for cost in costs if cost is not None),
-    }
+    tokens_in = tokens_out = 0
+    costs: list[float | None] = []
+    for one in usages:
+        tokens_in += one.input_tokens + one.cache_write_tokens + one.cache_read_tokens
+        tokens_out += one.output_tokens
+        if one.output_tokens:
+            costs.append(settings.prices.cost(model, one, settings.batch))
+    cost = None if None in costs else math.fsum(cost for cost in costs if cost is not None)
+    return {"input_tokens": tokens_in, "output_tokens": tokens_out, "cost": cost}
 
 
 def run_chains(

@@ -209,7 +209,7 @@ class Asking:
             cost = 0.0
             sending = self.journal.sending.enter(asked.key)  # what is dropped in the middle stays marked
             try:
-                received = await place.client.send(wire, asked.question.body, asked.max_tokens)
+                received = await place.client.send(wire, asked.body, asked.max_tokens)
                 content = wire.content(received.message)
                 answered = Answered(asked.key, received.raw, content.usage, content.metered, received.request_id)
                 self.journal.answer(answered, sending)  # what comes later waits until it is on disk
@@ -241,7 +241,7 @@ class Asking:
             raise
 
     async def _heed_allowance(self, asked: Asked, model: Model, place: Place) -> None:
-        size = int(len(asked.question.body) / model.bytes_per_token)
+        size = int(len(asked.body) / model.bytes_per_token)
         wait = place.allowance.wait(asyncio.get_running_loop().time(), size)
         if wait > 0:
             await place.pace.sleep(wait)
@@ -267,6 +267,7 @@ async def gathered(waiting: Sequence[Coroutine[Any, Any, Reply]]) -> list[Reply]
 
 def asked_of(request: Request, model: Model, asked: Question, identity: str) -> Asked:
     """A request as the journal notes it."""
+    body = asked.body
     return Asked(
         asked,
         request.id,
@@ -277,8 +278,9 @@ def asked_of(request: Request, model: Model, asked: Question, identity: str) -> 
         request.attempt,
         request.prompt_id,
         request.prompt_digest,
-        tokens.at_most(asked.body),
+        tokens.at_most(body),
         min(request.max_tokens, model.max_output),
+        body,
     )
 
 

@@ -24,8 +24,10 @@ class Progress:
 
     def show(self, used: Used, retries: int) -> None:
         """Show where the run stands, unless it was just shown."""
+        if self._quiet:
+            return
         now = time.monotonic()
-        if self._quiet or now - self._shown < (_LIVE if self._live else _PLAIN):
+        if now - self._shown < (_LIVE if self._live else _PLAIN):
             return
         self._shown = now
         line = self._line(used, retries, now - self._began)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 Result = TypeVar("Result")
 
@@ -72,7 +72,8 @@ class Request:
         return (*self.messages, ("user", self.prompt)) if self.prompt or not self.messages else self.messages
 
 
-class Usage(NamedTuple):
+@dataclass(frozen=True)
+class Usage:
     """Tokens of one reply, as the server counted them; all zero offline."""
 
     input_tokens: int = 0

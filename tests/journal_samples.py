@@ -21,7 +21,7 @@ MODEL = model_named("m")
 def asked(number, wire="messages"):
     request = Request(f"a/{number}", "memory", ("rules",), f"Write {number}.", "p", "d", compose=dict, max_tokens=9)
     made = question(request, MODEL, "http://x")
-    return Asked(made, request.id, "memory", "m", "http://x", 0, 1, "p", "d", 40, 9)
+    return Asked(made, request.id, "memory", "m", "http://x", 0, 1, "p", "d", 40, 9, made.body)
 
 
 def answered(number, text="yes"):

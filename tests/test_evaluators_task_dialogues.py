@@ -8,7 +8,7 @@ from task_samples import offered, table, task, user
 
 from evaluators.__main__ import main
 from evaluators.protocols.dialogue import Talk, held
-from evaluators.task_dialogues.known import Scene
+from evaluators.task_dialogues.known import Scene, fields
 from evaluators.task_dialogues.protocol import context_name, read_context
 from evaluators.task_dialogues.speakers import CONTEXTS, STOP_WORD, Casting, speakers
 from models.dialogue import StopRule
@@ -31,7 +31,7 @@ def talk(how, max_turns=3, **said):
     """A dialogue whose speakers say what they are given, by name; the requests and what came of it."""
     scripted = {name: iter(texts) for name, texts in said.items()}
     rule = StopRule(max_turns, answered=True, last_word=True)
-    chain = held("talk", Talk("item", {}, lambda *_: speakers(SCENE, how), rule))
+    chain = held("talk", Talk("item", {}, lambda *_: speakers(SCENE, how, fields(SCENE)), rule))
     requests, reply = [], None
     while True:
         try:

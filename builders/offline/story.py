@@ -67,7 +67,7 @@ _ANYWHERE, _LAST = 0.2, 10.0
 _DISPENSABLE = frozenset(
     {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
 )
-_STALE = 0.019
+_STALE = 0.025
 _SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
@@ -131,7 +131,7 @@ class Outline:
                 line = self._next(name, times)
                 if line is not None:
                     told.add(name)
-                    times |= {time} if (time := _LATER if name == "later" else _time(line)) else set()
+                    times |= {time} if (time := _LATER if name in _AT_NIGHT else _time(line)) else set()
                     made += self._split(beat, line, number, place)
         return made
 

@@ -133,10 +133,11 @@ def _turns(found: Sequence[HeldTalk], settings: BackendSettings) -> Iterator[dic
 
 def _message(dialogue: str, turn: Turn, order: int, settings: BackendSettings) -> dict[str, Any]:
     """A message; ``order`` is its place among those of its exchange, so that items are in the order of speaking."""
+    session, number = f"{turn.session:03}", f"{turn.number:03}"
     return {
-        "item": f"{dialogue}/{turn.session:03}/{turn.number:03}/{order}.{turn.speaker}",
-        "session": f"{turn.session:03}",
-        "turn": f"{turn.number:03}",
+        "item": f"{dialogue}/{session}/{number}/{order}.{turn.speaker}",
+        "session": session,
+        "turn": number,
         "speaker": turn.speaker,
         "role": turn.role,
         "text": turn.text,

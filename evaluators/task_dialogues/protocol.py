@@ -161,6 +161,7 @@ def _talk(scene: Scene, casting: Casting, max_turns: int | None) -> Talk:
         of_user = planted_of_user(casting.user) if casting.user else {}
         return Planted(turns=so_far, dialogue={**planted_scores(plan, len(replies)), **of_user})
 
+    texts = fields(scene)
     return Talk(
         id=scene.id,
         groups={
@@ -170,9 +171,9 @@ def _talk(scene: Scene, casting: Casting, max_turns: int | None) -> Talk:
             "domain": scene.domain,
             "context": context_name(casting.context, casting.vanilla),
         },
-        speakers=lambda session, turns, notes: speakers(scene, casting),
+        speakers=lambda session, turns, notes: speakers(scene, casting, texts),
         rule=StopRule(max_turns or MAX_TURNS[scene.task["kind"]], answered=True, last_word=True),
-        fields=fields(scene),
+        fields=texts,
         planted=planted if casting.subject else None,
     )
 

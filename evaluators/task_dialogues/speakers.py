@@ -20,7 +20,6 @@ from evaluators.subjects.tasks.play import script_of, stream
 from evaluators.subjects.tasks.script import Script
 from evaluators.subjects.tasks.slots import Menus
 from evaluators.subjects.tasks.users import Part, user_words
-from evaluators.task_dialogues import known
 from evaluators.task_dialogues.known import Scene
 from models.dialogue import Moment, Said, Speaker, Turn
 from models.prompts import Prompt, load
@@ -75,21 +74,22 @@ class Casting:
     offered: Menus
 
 
+@functools.cache
 def prompt(side: str) -> Prompt:
     """The prompt file of a side: ``user`` or ``assistant``."""
     return load(PROMPTS / f"task_{side}.md")
 
 
-def speakers(scene: Scene, casting: Casting) -> tuple[Speaker, Speaker]:
-    """User agent and assistant of a scene, in the order in which they speak."""
-    return user_agent(scene, casting), assistant(scene, casting)
+def speakers(scene: Scene, casting: Casting, texts: Mapping[str, str]) -> tuple[Speaker, Speaker]:
+    """User agent and assistant of a scene, in the order in which they speak; ``texts`` are its ``known.fields``."""
+    return user_agent(scene, casting, texts), assistant(scene, casting, texts)
 
 
-def user_agent(scene: Scene, casting: Casting) -> Speaker:
+def user_agent(scene: Scene, casting: Casting, texts: Mapping[str, str]) -> Speaker:
     """The simulated user."""
     file = prompt("user")
-    texts = {name: text for name, text in known.fields(scene).items() if name != "goal"}
-    rendered = file.render(ending=_END[casting.ending], **texts)
+    told = {name: text for name, text in texts.items() if name != "goal"}
+    rendered = file.render(ending=_END[casting.ending], **told)
     return Speaker(
         name="user",
         role=USER,
@@ -105,10 +105,9 @@ def user_agent(scene: Scene, casting: Casting) -> Speaker:
     )
 
 
-def assistant(scene: Scene, casting: Casting) -> Speaker:
+def assistant(scene: Scene, casting: Casting, texts: Mapping[str, str]) -> Speaker:
     """The assistant, with what it knows of the user."""
     file = prompt("assistant")
-    texts = known.fields(scene)
     shown = "\n\n".join(f"# {_HEADINGS[name]}\n\n{texts[name]}" for name in CONTEXTS if name in casting.context)
     rendered = file.render(instruction="" if casting.vanilla else _INSTRUCTION, known=shown)
     return Speaker(

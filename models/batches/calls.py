@@ -88,9 +88,7 @@ class BatchCalls:
         """Submit requests as one batch; its number in the journal and the server's id."""
         await self.journal.ask(part)
         number = await self._note(part)
-        items = b",".join(
-            b'{"custom_id":"%s","params":%s}' % (one.key.hex().encode(), one.question.body) for one in part
-        )
+        items = b",".join(b'{"custom_id":"%s","params":%s}' % (one.key.hex().encode(), one.body) for one in part)
         try:
             created = await self._call(lambda: self._create(b'{"requests":[%s]}' % items))
         except _LostError:

@@ -208,9 +208,9 @@ def _parts(waiting: Sequence[_Waiting]) -> Iterator[list[_Waiting]]:
         part: list[_Waiting] = []
         size = 0
         for one in ours:
-            if part and (len(part) == MOST_REQUESTS or size + len(one.asked.question.body) > MOST_BYTES):
+            if part and (len(part) == MOST_REQUESTS or size + len(one.asked.body) > MOST_BYTES):
                 yield part
                 part, size = [], 0
             part.append(one)
-            size += len(one.asked.question.body) + 100
+            size += len(one.asked.body) + 100
         yield part

@@ -34,7 +34,7 @@ StoredPart = tuple[bytes, bytes, str, str]
 
 
 class Asked(NamedTuple):
-    """A request as the journal keeps it; ``most_tokens`` is an upper bound on its input."""
+    """A request as the journal keeps it; ``most_tokens`` is an upper bound on its input. ``body`` is what is sent."""
 
     question: Question
     id: str
@@ -47,6 +47,7 @@ class Asked(NamedTuple):
     prompt_digest: str
     most_tokens: int
     max_tokens: int
+    body: bytes
 
     @property
     def key(self) -> bytes:

@@ -11,12 +11,10 @@ that is recorded or shown.
 from __future__ import annotations
 
 import functools
-import urllib.request
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
-import aiohttp
 import orjson
 
 from models.servers import Server
@@ -24,6 +22,7 @@ from models.wire import messages
 from models.wire.problems import UnansweredError, declined, error_words
 from models.wire.questions import Wire
 from models.wire.stream import StreamError, events
+from models.wire.transfers import LargeError, Patience, Response, Target, TransferError, Transfers
 
 TIMEOUT = 600.0  # seconds of silence before an attempt is given up
 LARGEST_REPLY = 16 * 2**20  # bytes; no max_tokens explains more
@@ -33,7 +32,7 @@ STREAMED_FROM = 8192  # tokens: longer answers may take minutes, in which a prox
 _CONNECT = 10.0  # seconds
 _SECRET = 16  # characters; a shorter key is a word that local servers are given, not a secret
 _TAKEN_OUT = "[key]"
-_LARGEST_ERROR = 2**16
+_HEADERS = ("content-type: application/json", "accept-encoding: identity", "user-agent: anamnesis")
 
 
 class Received(NamedTuple):
@@ -49,22 +48,15 @@ class Client:
 
     def __init__(self, server: Server, concurrency: int, timeout: float = TIMEOUT) -> None:
         self.server, self.timeout = server, timeout
-        parts = urlsplit(server.address)
-        direct = urllib.request.proxy_bypass(parts.hostname or "")
-        self._proxy = None if direct else urllib.request.getproxies().get(parts.scheme)
-        self._connector = aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=30)
-        self._session: aiohttp.ClientSession | None = None
+        self._transfers = Transfers(server.address, concurrency)
+        self._targets: dict[tuple[str, str, str], Target] = {}
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            connector=self._connector,
-            headers={"accept-encoding": "identity", "user-agent": "anamnesis"},  # some proxies compress all the same
-        )
+        await self._transfers.__aenter__()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        if self._session is not None:
-            await self._session.close()
+    async def __aexit__(self, *error: object) -> None:
+        await self._transfers.__aexit__(*error)
 
     async def send(self, wire: Wire, body: bytes, max_tokens: int) -> Received:
         """Send one request. Raises UnansweredError for this attempt, AnamnesisError when no attempt can succeed."""
@@ -76,7 +68,7 @@ class Client:
         address = wire.url(self.server.address)
         longest = max(self.timeout, max_tokens / SLOWEST)
         silence = self.timeout if stream else longest
-        raw, headers = await self._post(wire, address, body, silence, longest)
+        raw, headers = await self._call("POST", wire, address, body, silence, longest)
         kind = headers.get("content-type", "")
         message = self._assembled(wire, raw) if "event-stream" in kind else self._json(raw, kind)
         problem = wire.foreign(message)
@@ -86,65 +78,62 @@ class Client:
 
     async def post_json(self, path: str, body: bytes) -> Any:
         """Post JSON to a path of the Messages API, get JSON. Raises as ``send``."""
-        raw, headers = await self._post(messages, self.server.address + path, body, self.timeout, self.timeout)
+        address = self.server.address + path
+        raw, headers = await self._call("POST", messages, address, body, self.timeout, self.timeout)
         return self._json(raw, headers.get("content-type", ""))
 
     async def get_json(self, path: str) -> Any:
         """Get JSON of the Messages API. Raises as ``send``."""
-        raw, headers = await self._call("GET", messages, self.server.address + path, None, self.timeout, self.timeout)
+        raw, headers = await self._call("GET", messages, self.server.address + path, b"", self.timeout, self.timeout)
         return self._json(raw, headers.get("content-type", ""))
 
     async def get_lines(self, path: str) -> list[bytes]:
         """Get JSON Lines, however many, as ``get_json``."""
         address = self.server.address + path
-        raw, _ = await self._call("GET", messages, address, None, self.timeout, None, most=None)
+        raw, _ = await self._call("GET", messages, address, b"", self.timeout, None, most=None)
         return [self._without_key(line) for line in raw.split(b"\n") if line]
-
-    async def _post(
-        self, wire: Wire, address: str, body: bytes, silence: float, longest: float
-    ) -> tuple[bytes, Mapping[str, str]]:
-        return await self._call("POST", wire, address, body, silence, longest)
 
     async def _call(
         self,
         method: str,
         wire: Wire,
         address: str,
-        body: bytes | None,
+        body: bytes,
         silence: float,
         longest: float | None,
         most: int | None = LARGEST_REPLY,
     ) -> tuple[bytes, Mapping[str, str]]:
-        assert self._session is not None
         patience = _patience(longest, min(_CONNECT, self.timeout), silence)
-        headers = {**wire.headers(self.server.address, self.server.key), "content-type": "application/json"}
         try:
-            async with self._session.request(
-                method, address, data=body, headers=headers, timeout=patience, allow_redirects=False, proxy=self._proxy
-            ) as response:
-                if response.status >= 300:
-                    raise self._declined(response, await _read(response, _LARGEST_ERROR, cut=True))
-                return await _read(response, most), response.headers
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL) as error:
-            raise UnansweredError("unreachable", f"{self.server.address} does not answer: {error}") from error
-        except TimeoutError as error:
-            raise UnansweredError("broken", "no reply in time", doubt=True) from error
-        except aiohttp.ClientPayloadError as error:
-            raise UnansweredError("broken", "connection lost in the middle of the reply", doubt=True) from error
-        except (aiohttp.ClientError, OSError) as error:
-            words = self._clean(f"connection lost ({type(error).__name__}: {error})")
+            response = await self._transfers.perform(self._target(method, wire, address), body, patience, most)
+        except LargeError as error:
+            words = f"the reply is larger than {LARGEST_REPLY // 2**20} MiB"
+            raise UnansweredError("rejected", words, doubt=True) from error
+        except TransferError as error:
+            words = self._clean(str(error))
+            if not error.connected:
+                raise UnansweredError("unreachable", f"{self.server.address} does not answer: {words}") from error
             raise UnansweredError("broken", words, doubt=True) from error
+        if response.status >= 300:
+            raise self._declined(response, urlsplit(address).path)
+        return response.body, response.headers
 
-    def _declined(self, response: aiohttp.ClientResponse, raw: bytes) -> Exception:
+    def _target(self, method: str, wire: Wire, address: str) -> Target:
+        key = method, wire.NAME, address
+        if key not in self._targets:
+            headers = wire.headers(self.server.address, self.server.key)
+            lines = (*(f"{name}: {value}" for name, value in headers.items()), *_HEADERS)
+            self._targets[key] = Target(method, address, lines)
+        return self._targets[key]
+
+    def _declined(self, response: Response, path: str) -> Exception:
         try:
-            words = error_words(orjson.loads(raw))
+            words = error_words(orjson.loads(response.body))
         except orjson.JSONDecodeError:
             words = None
-        kind = response.headers.get("content-type", "")
-        words = words or ("an HTML page" if _is_page(raw, kind) else response.reason or "")
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        path = urlsplit(str(response.url)).path
-        return declined(self.server.where, path, response.status, self._clean(words), headers)
+        page = _is_page(response.body, response.headers.get("content-type", ""))
+        words = words or ("an HTML page" if page else response.reason)
+        return declined(self.server.where, path, response.status, self._clean(words), response.headers)
 
     def _foreign(self, message: Any, path: str, problem: str) -> Exception:
         """Something other than a reply under the status of one; some proxies send errors so."""
@@ -195,28 +184,10 @@ class Client:
 
 
 @functools.lru_cache(maxsize=64)
-def _patience(longest: float | None, connect: float, silence: float) -> aiohttp.ClientTimeout:
+def _patience(longest: float | None, connect: float, silence: float) -> Patience:
     """The limits of an attempt; silence is timed apart only where it ends the attempt before ``longest`` does."""
     apart = longest is None or silence < longest
-    return aiohttp.ClientTimeout(longest, sock_connect=connect, sock_read=silence if apart else None)
-
-
-async def _read(response: aiohttp.ClientResponse, most: int | None, cut: bool = False) -> bytes:
-    """The bytes of a reply. Raises UnansweredError when there are more than ``most``, unless they may be ``cut``."""
-    compressed = "content-encoding" in response.headers
-    if most is None or (not compressed and (response.content_length or most + 1) <= most):
-        return await response.read()
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in response.content.iter_any():
-        pieces.append(piece)
-        size += len(piece)
-        if size > most and cut:
-            break
-        if size > most:
-            words = f"the reply is larger than {LARGEST_REPLY // 2**20} MiB"
-            raise UnansweredError("rejected", words, doubt=True)
-    return b"".join(pieces)
+    return Patience(connect, silence if apart else None, longest)
 
 
 def _is_page(raw: bytes, kind: str) -> bool:

@@ -14,8 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import orjson
 
@@ -58,8 +57,7 @@ def wire_of(name: str) -> Wire:
     return wire
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A request ready to be stored and sent; ``digests`` are those of ``parts``, ``settings`` canonical JSON."""
 
     key: bytes
@@ -69,9 +67,9 @@ class Question:
     digests: tuple[bytes, ...]
     manner: Manner
 
-    @functools.cached_property
+    @property
     def body(self) -> bytes:
-        """The exact bytes that are sent; what is replayed needs none."""
+        """The exact bytes that are sent, made anew each time; what is replayed needs none."""
         return orjson.dumps(body_of(self.wire, self.settings, self.parts, self.manner), option=orjson.OPT_SORT_KEYS)
 
 
