@@ -33,10 +33,10 @@ _UNFIT = re.compile(
     r"|\b(?:ones|her|his|their|theirs|from before|as of|is|are)\b|\bof (?:it|things)$"
     r"|\bin a (?:day|week)$|^(?:the )?hours? of\b"
 )
-# A part of the body alone is nothing that anybody thinks back to.
+# A part of the body or an ailment alone is nothing that anybody thinks back to.
 _BODY = re.compile(
-    r"(?:(?:my|the|an?) )?(?:\w+ )?(?:ankles?|arms?|back|ears?|elbow|finger|foot|forearm|hands?|head|heart|hip|knee"
-    r"|legs?|liver|lung|neck|shoulder|skin|stomach|thigh|throat|thumb|thyroid|wrist)"
+    r"(?:(?:my|the|an?) )?(?:\w+ )?(?:ankles?|arms?|back|cough|ears?|elbow|finger|foot|forearm|hands?|head|heart|hip"
+    r"|knee|legs?|limp|liver|lung|neck|shoulder|skin|stomach|thigh|throat|thumb|thyroid|tremor|wrist)"
 )
 _COMMON = frozenset(("the", "and", "with", "from", "that", "this", "two", "three", "for"))
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
