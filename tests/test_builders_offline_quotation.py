@@ -45,9 +45,15 @@ def test_a_trigger_becomes_a_definite_noun_phrase(trigger, phrase):
         "on the school bus",
         "\u201ctelegraph\u201d",
         "milk, eggs",
+        "the black ones",
+        "my hip",
+        "the play from his childhood",
+        "the map from before the motorway",
+        "the simplicity of it",
+        "glasses of wine in a week",
     ],
 )
-def test_names_quotations_lists_and_happenings_are_no_things(trigger):
+def test_what_needs_its_context_to_be_understood_is_no_thing(trigger):
     assert things(memory(trigger)) == []
 
 

@@ -21,6 +21,8 @@ SEASONS = ("spring", "summer", "autumn", "winter")
 _PART_OF_MONTH = ("early ", "mid-", "late ")
 _NTH = ("first", "second", "third", "last")
 _ABOUT = ("around", "about", "shortly before", "a little after")
+# Times that others are measured by: "shortly before ten", but not "shortly before five to three".
+_ROUND = ("o'clock", "half past", "noon", "midnight")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Moment:
             case "nth":
                 return _nth(_NTH, self.number // 3)
             case "about":
-                return _nth(_ABOUT, self.number // 2)
+                by_the_hour = any(each in (self.words("clock") or "") for each in _ROUND)
+                return _nth(_ABOUT if by_the_hour else _ABOUT[:2], self.number // 2)
             case "part":
                 return str(said["parts"][self.part][0])
             case "clock":

@@ -26,10 +26,17 @@ _WORD = re.compile(r"[a-z]{3,}")
 _DETERMINER = re.compile(r"(?:my|our|his|her|their|that|this|the|two|three|no) ")
 _ARTICLE = re.compile(r"an? ")
 # A name, a quotation, an enumeration, somebody's; what happens rather than what is there; talk of a model's task; a
-# place with its preposition.
+# place with its preposition; what speaks of things or people named elsewhere, or is an amount and no thing.
 _UNFIT = re.compile(
     r"[A-Z\"“”,;:()0-9]|'s\b|s'(?: |$)|\b(?:one|some\w*|any\w*|who|under|and|another|prompt)\b|^\w+ing\b"
     r"|^(?:in|on|at|by|off|near|with|from|for|behind|beside)\b"
+    r"|\b(?:ones|her|his|their|theirs|from before|as of|is|are)\b|\bof (?:it|things)$"
+    r"|\bin a (?:day|week)$|^(?:the )?hours? of\b"
+)
+# A part of the body or an ailment alone is nothing that anybody thinks back to.
+_BODY = re.compile(
+    r"(?:(?:my|the|an?) )?(?:\w+ )?(?:ankles?|arms?|back|cough|ears?|elbow|finger|foot|forearm|hands?|head|heart|hip"
+    r"|knee|legs?|limp|liver|lung|neck|shoulder|skin|stomach|thigh|throat|thumb|thyroid|tremor|wrist)"
 )
 _COMMON = frozenset(("the", "and", "with", "from", "that", "this", "two", "three", "for"))
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -42,7 +49,7 @@ _ONES = (
 def things(memory: Row) -> list[str]:
     """What a memory can be named by, as definite noun phrases; those its narrative speaks of."""
     told = set(_WORD.findall(memory["content_full"].lower()))
-    found = [_definite(trigger) for trigger in memory["triggers"] if not _UNFIT.search(trigger)]
+    found = [_definite(trigger) for trigger in memory["triggers"] if _fit(trigger)]
     return [phrase for phrase in dict.fromkeys(found) if words(phrase) and words(phrase) <= told]
 
 
@@ -101,6 +108,10 @@ def _worn(memory: Row, said: Mapping[str, int]) -> int:
     if not things(memory):
         return 1000
     return max(0, *(said[word] - MOST + 1 for word in words(noun_phrase(memory))))
+
+
+def _fit(trigger: str) -> bool:
+    return not (_UNFIT.search(trigger) or _BODY.fullmatch(trigger))
 
 
 def _definite(trigger: str) -> str:
