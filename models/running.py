@@ -6,8 +6,9 @@ All chains of a run are driven by one event loop in a thread of its own; the cal
 order. Chains depend on nothing but their own replies, so what is asked does not depend on what finishes
 first.
 
-An interruption (Ctrl-C) or an error of the whole run (wrong key, budget, full disk, dead server) lets what is
-in flight finish and be recorded, then ends the run; running the same command again goes on from there.
+An interruption (Ctrl-C, or SIGTERM from a scheduler) or an error of the whole run (wrong key, budget, full disk,
+dead server) lets what is in flight finish and be recorded, then ends the run; running the same command again goes on
+from there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import asyncio
 import contextlib
 import queue
 import shlex
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +50,7 @@ def run(
     if not starts:
         return
     check_servers(settings)
-    with journal.opened(settings.journal, settings.concurrency) as opened:
+    with journal.opened(settings.journal, settings.concurrency) as opened, _interrupted_by_sigterm():
         opened.begin_run(shlex.join(sys.argv))
         run = _Run(starts, settings, opened, Progress(settings.quiet, rows))
         try:
@@ -56,6 +58,20 @@ def run(
             yield from run.results()
         finally:
             run.end()
+
+
+@contextlib.contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """SIGTERM interrupts as Ctrl-C does: what is in flight, and billed, is recorded. A handler of one's own stays."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def check_servers(settings: BackendSettings) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import orjson
+import pytest
 from journal_samples import program, query
 
 from models.rehearsal.server import running
@@ -46,11 +47,12 @@ def test_killed_while_batches_are_under_way_a_run_collects_them_and_submits_noth
     assert orjson.loads((tmp_path / "said.json").read_bytes())[39][1]
 
 
-def test_ctrl_c_finishes_what_is_pending_and_the_next_run_goes_on(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_finishes_what_is_pending_and_the_next_run_goes_on(tmp_path, number):
     with running(Rehearsal(latency=0.01)) as (address, api):
         started = program(tmp_path, address)
         _wait_for(started, lambda: api.stats()["answered"] >= 5)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(number)
         assert started.wait(60) == 130
         counted = "SELECT count(replies.key), sum(doubts) FROM requests LEFT JOIN replies USING (key)"
         ((kept, doubts),) = query(tmp_path / "journal.sqlite", counted)
