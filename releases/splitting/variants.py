@@ -120,6 +120,7 @@ def _texts(source: Release, variant: Variant) -> dict[str, Any]:
     if variant.suffix == WITHOUT_KEYS:
         made["recipe"] = said.get("recipe_without_keys", "")
         made["recipe_about"] = said.get("recipe_without_keys_about", "")
+        made["floors_about"] = ""  # nothing can be scored here
     return made
 
 
