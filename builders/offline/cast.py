@@ -55,6 +55,8 @@ _FORMS = {
     "it": {"he": "it", "him": "it", "his": "its", "hers": "its", "himself": "itself", "was": "was", "has": "has"},
 }  # fmt: skip
 PRONOUNS = frozenset(_FORMS["it"])
+# After a possessive that has no noun: "and his was" and "her voice was", but "and hers was".
+_ALONE = re.compile(r"[.,;!?]| (?:was|is|were|are|had|would|did|and|too)\b")
 # Words that a role may begin with and that are never small.
 _PROPER = frozenset({*ANY_DAY, "English", "French", "German", "Latin", "Spanish"})
 _SHORT = frozenset(form for forms in _FORMS.values() for form in forms.values())
@@ -267,7 +269,7 @@ class _Naming:
         if not clear or member.said not in ("he", "she") or self._spoken(start):
             return None
         if found[4]:
-            return _FORMS[member.said]["his"]
+            return _FORMS[member.said]["hers" if _ALONE.match(self._text, end) else "his"]
         if found[1]:
             return member.said if _TOLD.match(self._text, end) else None
         after = self._text[end : end + 5]
