@@ -215,8 +215,8 @@ def _role(role: str) -> str:
 def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:
     """The text with names and pronouns for marks, and the facts it mentions, in order of mention.
 
-    In speech and before a possessive nobody is introduced. Somebody named again where the sentence before
-    spoke of nobody else becomes a pronoun, as a narrator would have it.
+    In speech nobody is introduced, and before a possessive only who has a name ("my friend Ines's bag"). Somebody
+    named again where the sentence before spoke of nobody else becomes a pronoun, as a narrator would have it.
     """
     naming = _Naming(text, members)
     return _NAMED.sub(naming.name, text), naming.facts
@@ -253,8 +253,15 @@ class _Naming:
             self.facts.append(member.fact)
         if slot in self._met and (short := self._pronoun(found, slot, member)):
             return short
-        if slot in self._met or possessive or self._spoken(found.start()):
+        if slot in self._met or self._spoken(found.start()):
             return member.later + possessive
+        if possessive:
+            # "my friend Ines's bag", also of "my friend Ines from the choir"; "Ines's" of "Ines from my class".
+            whose = member.first.partition(" from ")[0]
+            if not whose.endswith(f" {member.later}") or ", " in whose:
+                return member.later + possessive
+            self._met.add(slot)
+            return whose + possessive
         self._met.add(slot)
         # "the trainer, a woman with strong arms" is closed by a comma where its sentence goes on.
         goes_on = ", " in member.first and self._text[found.end() : found.end() + 1] == " "
