@@ -13,7 +13,7 @@ from builders.memories.plan import plan, targets
 from builders.offline import beats
 from builders.offline import scenes as framing
 from builders.offline.banks import bank, pieces
-from builders.offline.cast import CLOSE, OPEN, Cast, Member, named
+from builders.offline.cast import Cast
 from builders.offline.chronicle import Chronicle
 from builders.offline.draft import LONGEST, SHORTEST
 from builders.offline.grammar import straight
@@ -225,12 +225,3 @@ def test_a_role_keeps_the_capital_of_a_proper_name_and_loses_any_other():
     cast = Cast([], 14, "teen")
     said = [cast.known({**fact, "role": role}).first for role in ("English teacher", "Maths teacher")]
     assert ["English teacher" in said[0], "maths teacher" in said[1]] == [True, True]
-
-
-def test_somebody_is_introduced_before_a_possessive_where_the_first_mention_ends_in_the_name():
-    text = f"It was {OPEN}other{CLOSE}'s idea. It was {OPEN}second{CLOSE}'s as well."
-    friend = Member("my friend Joost", "Joost", "Joost", "he", "friend", "", "FACT_1")
-    colleague = Member("Agnes from my course", "Agnes", "Agnes", "she", "colleague", "", "FACT_2")
-    told, facts = named(text, {"other": friend, "second": colleague})
-    assert told == "It was my friend Joost's idea. It was Agnes's as well."
-    assert facts == ["FACT_1", "FACT_2"]

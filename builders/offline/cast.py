@@ -213,8 +213,8 @@ def _role(role: str) -> str:
 def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:
     """The text with names and pronouns for marks, and the facts it mentions, in order of mention.
 
-    In speech nobody is introduced, and before a possessive only who has a name at the end. Somebody named again
-    where the sentence before spoke of nobody else becomes a pronoun, as a narrator would have it.
+    In speech and before a possessive nobody is introduced. Somebody named again where the sentence before
+    spoke of nobody else becomes a pronoun, as a narrator would have it.
     """
     naming = _Naming(text, members)
     return _NAMED.sub(naming.name, text), naming.facts
@@ -251,14 +251,12 @@ class _Naming:
             self.facts.append(member.fact)
         if slot in self._met and (short := self._pronoun(found, slot, member)):
             return short
-        # "my friend Joost's bell" introduces him; "Joost from the night bus" and "the woman at the next desk" cannot.
-        owner = not possessive or member.first.endswith(member.later)
-        if slot in self._met or not owner or self._spoken(found.start()):
+        if slot in self._met or possessive or self._spoken(found.start()):
             return member.later + possessive
         self._met.add(slot)
         # "the trainer, a woman with strong arms" is closed by a comma where its sentence goes on.
         goes_on = ", " in member.first and self._text[found.end() : found.end() + 1] == " "
-        return f"{member.first}," if goes_on else member.first + possessive
+        return f"{member.first}," if goes_on else member.first
 
     def _pronoun(self, found: re.Match[str], slot: str, member: Member) -> str | None:
         """A pronoun for a second mention, where it is clear who is meant and how it is declined; else None."""
