@@ -97,6 +97,20 @@ def test_reasoning_and_tone_vary_with_scene_and_memory():
     assert not [row for row in rows if row["emotional_tone"].endswith("from before.")]
 
 
+def test_a_tone_names_another_feeling_than_the_one_that_a_memory_left_behind():
+    name, blueprint = next(iter(load_blueprints().items()))
+    scenario, memory = expand(name, blueprint), memories("CHAR_01")[0]
+    felt = memory["emotion_signature"]
+    for feeling in ("guilt", "tenderness", "worry", "relief"):
+        own = memory | {"emotion_signature": felt | {"primary": feeling}}
+        tones = [
+            decide(character, scenario, blueprint, [own], streams(seed), own)["emotional_tone"].lower()
+            for character in load_characters()
+            for seed in range(5)
+        ]
+        assert {tone.count(feeling) for tone in tones} == {1}
+
+
 def test_a_decision_speaks_of_the_memory_that_leads():
     name, blueprint = next(iter(load_blueprints().items()))
     scenario, character = expand(name, blueprint), load_characters()[0]

@@ -13,7 +13,7 @@ from builders.memories.plan import plan, targets
 from builders.offline import beats
 from builders.offline import scenes as framing
 from builders.offline.banks import bank, pieces
-from builders.offline.cast import Cast
+from builders.offline.cast import Cast, Member, mark, named
 from builders.offline.chronicle import Chronicle
 from builders.offline.draft import LONGEST, SHORTEST
 from builders.offline.grammar import straight
@@ -225,3 +225,24 @@ def test_a_role_keeps_the_capital_of_a_proper_name_and_loses_any_other():
     cast = Cast([], 14, "teen")
     said = [cast.known({**fact, "role": role}).first for role in ("English teacher", "Maths teacher")]
     assert ["English teacher" in said[0], "maths teacher" in said[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "said"),
+    [
+        ("my friend Ines", "Ines", "I carried my friend Ines's bag. Ines came."),
+        ("my friend Ines from the choir", "Ines", "I carried my friend Ines's bag. Ines came."),
+        ("Ines from my class", "Ines", "I carried Ines's bag. Ines from my class came."),
+        ("a woman in a hurry", "the woman", "I carried the woman's bag. A woman in a hurry came."),
+    ],
+)
+def test_who_comes_in_by_what_is_theirs_is_introduced_by_the_name_or_later(first, later, said):
+    ines = Member(first, later, "", "they", "friend", "", None)
+    assert named(f"I carried {mark('other')}'s bag. {mark('Other')} came.", {"other": ines})[0] == said
+
+
+@pytest.mark.parametrize(("end", "word"), [(", as I saw", "hers"), (" was blue", "hers"), (" voice was low", "her")])
+def test_what_is_theirs_stands_alone_where_no_noun_follows(end, word):
+    ines = Member("Ines", "Ines", "", "she", "friend", "", None)
+    text = f"{mark('Other')} came, and the bag I saw and {mark('other')}'s{end}."
+    assert named(text, {"other": ines})[0] == f"Ines came, and the bag I saw and {word}{end}."

@@ -16,6 +16,10 @@ from builders.offline.scenes import Frame
 from builders.offline.voices import Lines, suiting, voice
 
 _LEVELS = ((0.45, "low"), (0.68, "mid"), (1.01, "high"))
+# What shakes a body: where a scene is of none of these kinds it is a trifle, however strongly it was felt.
+_SHAKING = frozenset(
+    {"danger", "sorrow", "wronged", "guilty", "dispute", "decider", "watched", "apart", "troubled", "stranger"}
+)
 _BRIGHT = ("sun", "heat")
 
 
@@ -120,5 +124,7 @@ def _home(frame: Frame, when: str) -> Sequence[str]:
 def _body(frame: Frame) -> Sequence[str]:
     """What the body did: the voice's own way where it has one, else what bodies do at that strength of feeling."""
     level = next(name for limit, name in _LEVELS if frame.plan.intensity < limit)
+    if level == "high" and _SHAKING.isdisjoint(frame.scene.kinds):
+        level = "mid"
     own = voice(frame.archetype).beats.get(f"body_{level}")
     return (own and _spoken(own, frame)) or pieces("body", "child" if frame.language == "child" else "older", level)

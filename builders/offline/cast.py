@@ -55,6 +55,8 @@ _FORMS = {
     "it": {"he": "it", "him": "it", "his": "its", "hers": "its", "himself": "itself", "was": "was", "has": "has"},
 }  # fmt: skip
 PRONOUNS = frozenset(_FORMS["it"])
+# After a possessive that has no noun: "and his was" and "her voice was", but "and hers was".
+_ALONE = re.compile(r"[.,;!?]| (?:was|is|were|are|had|would|did|and|too)\b")
 # Words that a role may begin with and that are never small.
 _PROPER = frozenset({*ANY_DAY, "English", "French", "German", "Latin", "Spanish"})
 _SHORT = frozenset(form for forms in _FORMS.values() for form in forms.values())
@@ -213,8 +215,8 @@ def _role(role: str) -> str:
 def named(text: str, members: Mapping[str, Member]) -> tuple[str, list[str]]:
     """The text with names and pronouns for marks, and the facts it mentions, in order of mention.
 
-    In speech and before a possessive nobody is introduced. Somebody named again where the sentence before
-    spoke of nobody else becomes a pronoun, as a narrator would have it.
+    In speech nobody is introduced, and before a possessive only who has a name ("my friend Ines's bag"). Somebody
+    named again where the sentence before spoke of nobody else becomes a pronoun, as a narrator would have it.
     """
     naming = _Naming(text, members)
     return _NAMED.sub(naming.name, text), naming.facts
@@ -251,8 +253,15 @@ class _Naming:
             self.facts.append(member.fact)
         if slot in self._met and (short := self._pronoun(found, slot, member)):
             return short
-        if slot in self._met or possessive or self._spoken(found.start()):
+        if slot in self._met or self._spoken(found.start()):
             return member.later + possessive
+        if possessive:
+            # "my friend Ines's bag", also of "my friend Ines from the choir"; "Ines's" of "Ines from my class".
+            whose = member.first.partition(" from ")[0]
+            if not whose.endswith(f" {member.later}") or ", " in whose:
+                return member.later + possessive
+            self._met.add(slot)
+            return whose + possessive
         self._met.add(slot)
         # "the trainer, a woman with strong arms" is closed by a comma where its sentence goes on.
         goes_on = ", " in member.first and self._text[found.end() : found.end() + 1] == " "
@@ -267,7 +276,7 @@ class _Naming:
         if not clear or member.said not in ("he", "she") or self._spoken(start):
             return None
         if found[4]:
-            return _FORMS[member.said]["his"]
+            return _FORMS[member.said]["hers" if _ALONE.match(self._text, end) else "his"]
         if found[1]:
             return member.said if _TOLD.match(self._text, end) else None
         after = self._text[end : end + 5]

@@ -19,6 +19,8 @@ from builders.offline.banks import FOLDER, LANGUAGES, SHARED, VOICE_BEATS, bank,
 from schemas.errors import unknown
 from schemas.tables import term_ids
 
+# The kind of a scene in which nobody but {other} is there, or at the other end of the line.
+_ALONE = "alone"
 # What is told in a memory that turns on a pattern.
 TURNS = ("think", "act")
 _LISTS = frozenset(name for names in SHARED.values() for name in names)
@@ -169,7 +171,10 @@ def _by_language(lists: Sequence[Mapping[str, Any]]) -> dict[str, tuple[VoiceLin
 
 def _line(item: str | Mapping[str, Any]) -> VoiceLine:
     own: Mapping[str, Any] = {} if isinstance(item, str) else item
-    return VoiceLine(words(item), Condition(frozenset(own.get("only", ())), frozenset(own.get("unless", ()))))
+    unless = frozenset(own.get("unless", ()))
+    # Whoever is not there is neither looked at nor spoken to.
+    unless |= {_ALONE} if "{second" in words(item).lower() else set()
+    return VoiceLine(words(item), Condition(frozenset(own.get("only", ())), unless))
 
 
 def _problems(raw: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], str]]:

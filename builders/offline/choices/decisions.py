@@ -59,7 +59,7 @@ def decide(
         slots |= {"memory": noun_phrase(memory), "age": age_phrase(memory, scenario["age"])}
     return {
         "summary": _summary(bank, slots, rng),
-        "emotional_tone": _tone(rng.choice(bank["tones"]), shared["tails"], memory, rng),
+        "emotional_tone": _tone(bank["tones"], shared["tails"], memory, rng),
         "core_reasoning": _reasoning(rng.choice(bank["logics"]), shared["reasons"], memory, scenario, rng),
         "value_orientation": rng.choice(bank["values"]),
         "final_decision": forms[turn % len(forms)].format(**slots),
@@ -98,9 +98,11 @@ def _summary(bank: Mapping[str, Any], slots: Mapping[str, str], rng: Random) -> 
     return f"{first} {rng.choice(bank['memories']).format(**slots)} {second}"
 
 
-def _tone(tone: str, tails: Sequence[str], memory: Row | None, rng: Random) -> str:
+def _tone(tones: Sequence[str], tails: Sequence[str], memory: Row | None, rng: Random) -> str:
+    """A tone of the voice and, behind it, the feeling of a memory: another one than the tone has named."""
+    feeling = "" if memory is None else memory["emotion_signature"]["primary"]
+    tone = rng.choice([one for one in tones if not feeling or feeling not in _WORD.findall(one)] or tones)
     if memory is not None:
-        feeling = memory["emotion_signature"]["primary"]
         tone += rng.choice(tails).format(feeling=feeling, memory=noun_phrase(memory))
     return f"{tone[0].upper()}{tone[1:]}."
 
