@@ -72,15 +72,6 @@ class Conflict:
     hits: tuple[Mapping[str, Any], ...]
     misses: tuple[Mapping[str, Any], ...]
 
-    def among(self, values: Values) -> Iterator[Conflict]:
-        """The conflict for each of a user's preferences, where it is about every one; else itself."""
-        if all(part.place != EVERY for part in self.parts):
-            yield self
-            return
-        for place in values:
-            if ": " in place:
-                yield replace(self, parts=tuple(replace(part, place=place) for part in self.parts))
-
 
 def audit(
     read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
@@ -126,12 +117,26 @@ def _menu(preferences: Sequence[Row]) -> Mapping[str, Mapping[str, str]]:
 
 def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     values, active = _values(subject.row), _mask(subject.row)
-    for conflict in (each for known in conflicts() for each in known.among(values)):
+    for conflict in (each for number in range(len(conflicts())) for each in _conflicts_at(number, values)):
         if all(part.holds(values) for part in conflict.parts):
             yield _conflict_finding(subject, conflict, values, active)
     yield from _spellings(subject, values, menu)
     yield from _masks(subject, values)
     yield from _summaries(subject, values)
+
+
+def _conflicts_at(number: int, values: Values) -> Sequence[Conflict]:
+    """A conflict for each of a user's preferences, where it is about every one; else itself."""
+    conflict = conflicts()[number]
+    if all(part.place != EVERY for part in conflict.parts):
+        return [conflict]
+    return [_conflict_at(number, place) for place in values if ": " in place]
+
+
+@functools.lru_cache(maxsize=10_000)
+def _conflict_at(number: int, place: str) -> Conflict:
+    conflict = conflicts()[number]
+    return replace(conflict, parts=tuple(replace(part, place=place) for part in conflict.parts))
 
 
 def _conflict_finding(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
