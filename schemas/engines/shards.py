@@ -47,6 +47,12 @@ class Shard:
         """The rows. Raises RequestError for a file that is cut, or is none."""
         return list(self.walk(columns))
 
+    def text(self) -> bytes:
+        """The bytes of a part of a JSON Lines file."""
+        with Path(self.path).open("rb") as file:
+            file.seek(self.start)
+            return file.read(self.stop - self.start)
+
     def walk(self, columns: Collection[str] | None = None) -> Iterator[Row]:
         """As ``read``, a row group in memory at a time."""
         if self.path.endswith(JSONL):
