@@ -241,9 +241,9 @@ def _values(node: Any, paths: Paths) -> list[Value]:
 
 def _add_values(node: Any, paths: Paths, found: list[Value]) -> None:
     if isinstance(node, dict) and paths != ((),):
-        steps, order, are_last = _steps(paths)
-        if are_last:  # nearly always, and nearly always texts
-            values = tuple([node.get(step) for step, _ in steps])
+        steps, order, names = _steps(paths)
+        if names:  # nearly always, and nearly always texts
+            values = tuple(map(node.get, names))
             if {*map(type, values)} == _TEXT:
                 found.append(values)
                 return
@@ -261,10 +261,10 @@ def _add_values(node: Any, paths: Paths, found: list[Value]) -> None:
 
 
 @functools.cache
-def _steps(paths: Paths) -> tuple[tuple[tuple[str, Paths], ...], tuple[int, ...], bool]:
+def _steps(paths: Paths) -> tuple[tuple[tuple[str, Paths], ...], tuple[int, ...], Columns]:
     """The first steps of paths, each with the rest of those that take it; where the value of each path then stands.
 
-    Last, whether these are the only steps, one for each path and in their order.
+    Last, the names of the steps where these are the only ones, one for each path.
     """
     parted: dict[str, list[int]] = {}
     for place, path in enumerate(paths):
@@ -272,7 +272,7 @@ def _steps(paths: Paths) -> tuple[tuple[tuple[str, Paths], ...], tuple[int, ...]
     steps = tuple((step, tuple(paths[place][1:] for place in places)) for step, places in parted.items())
     order = [place for places in parted.values() for place in places]
     are_last = len(steps) == len(paths) and all(rest == ((),) for _, rest in steps)
-    return steps, tuple(order.index(place) for place in range(len(paths))), are_last
+    return steps, tuple(order.index(place) for place in range(len(paths))), tuple(parted) if are_last else ()
 
 
 def _holds(node: Any, path: Sequence[str]) -> bool:

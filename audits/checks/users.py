@@ -151,18 +151,21 @@ def _conflict_finding(subject: Subject, conflict: Conflict, values: Values, acti
 
 def _spellings(subject: Subject, values: Values, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     for place, held in values.items():
-        folded: dict[str, list[str]] = defaultdict(list)
-        for value in held:
-            folded[value.strip().casefold()].append(value)
-        for value in held:
-            offered = menu.get(place, {}).get(value.strip().casefold(), value)
-            if offered != value:
-                message = f"{place}: the menu spells it {offered!r}; measured as another value"
+        names = [value.strip().casefold() for value in held]
+        offered = menu.get(place, {})
+        for value, name in zip(held, names, strict=True):
+            if (spelled := offered.get(name, value)) != value:
+                message = f"{place}: the menu spells it {spelled!r}; measured as another value"
                 yield at_row(subject, "preference.spelling", "warning", message, "affinities", value, "PersonaLens 2.4")
+        if len(set(names)) == len(names):
+            continue
+        folded: dict[str, list[str]] = defaultdict(list)
+        for value, name in zip(held, names, strict=True):
+            folded[name].append(value)
         for value, named in folded.items():
             if len(named) > 1:
-                spelled = list(dict.fromkeys(named))
-                ways = f", as {' and '.join(map(repr, spelled))}" if len(spelled) > 1 else ""
+                forms = list(dict.fromkeys(named))
+                ways = f", as {' and '.join(map(repr, forms))}" if len(forms) > 1 else ""
                 message = f"{place}: named {len(named)} times{ways}"
                 yield at_row(subject, "preference.repeated", "warning", message, "affinities", value, "PersonaLens 2.4")
 

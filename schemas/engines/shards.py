@@ -141,7 +141,7 @@ def _jsonl(path: str, first: int) -> Iterator[Shard]:
     with Path(path).open("rb") as lines:
         for number, text in enumerate(lines, 1):
             place += len(text)
-            rows += bool(text.strip())
+            rows += not text.isspace()
             if rows == ROWS:
                 yield Shard(path, first, rows, start, place, line)
                 start, line, first, rows = place, number + 1, first + rows, 0
