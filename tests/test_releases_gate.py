@@ -76,6 +76,12 @@ def test_the_gate_finds_the_same_in_one_process_in_two_and_on_an_engine(workspac
     assert one == two == gate.check(workspace, engine=Local(1)) and one.open
 
 
+def test_the_gate_finds_the_same_where_a_file_is_audited_in_parts(workspace, monkeypatch):
+    whole = gate.check(workspace)
+    monkeypatch.setattr("schemas.engines.shards.ROWS", 1)
+    assert gate.check(workspace, engine=Local(1)) == whole
+
+
 @pytest.mark.parametrize("code", ["schema.max_length", "schema.required", "table.missing"])
 def test_what_cannot_be_stored_cannot_be_let_pass(workspace, code):
     with pytest.raises(RequestError, match=f"{code} cannot be allowed"):
