@@ -10,7 +10,10 @@ Codec, encodings, row groups and shards leave no trace in it; ``docs/releases.md
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import io
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,7 +46,7 @@ class ContentDigest:
 
     def update(self, rows: Sequence[Row], batch: pa.RecordBatch | None = None) -> None:
         """Feed rows whose fields stand in the order of the schema; ``batch`` are the same rows, which is faster."""
-        self.feed(canonical(rows, batch), len(rows))
+        self.feed(canonical(batch) if batch is not None else _lines(rows), len(rows))
 
     def feed(self, block: bytes, rows: int) -> None:
         """Feed the canonical form of so many rows."""
@@ -56,11 +59,53 @@ class ContentDigest:
         return self._sha.hexdigest()
 
 
-def canonical(rows: Sequence[Row], batch: pa.RecordBatch | None = None) -> bytes:
-    """Rows as canonical JSON Lines, as ``ContentDigest.update`` takes them."""
-    if batch is not None and numbers_are(batch, _are_plain):
-        return b"".join([orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows])
+def canonical(batch: pa.RecordBatch) -> bytes:
+    """The rows of a batch as canonical JSON Lines, as ``ContentDigest.feed`` takes them."""
+    if _writes_as_python() and _can_be_written(batch.schema) and numbers_are(batch, _are_plain):
+        return _written(batch)
+    return _lines(batch.to_pylist())
+
+
+def _lines(rows: Sequence[Row]) -> bytes:
     return "".join([line for row in rows for line in (_canonical(row), "\n")]).encode()
+
+
+def _written(batch: pa.RecordBatch) -> bytes:
+    """Rows as the fast encoder writes them, column by column."""
+    import polars as pl
+
+    out = io.BytesIO()
+    pl.DataFrame(batch).write_ndjson(out)
+    return out.getvalue()
+
+
+@functools.cache
+def _writes_as_python() -> bool:
+    """Whether the fast encoder, in the version that is installed, writes as Python's ``json`` does."""
+    import pyarrow as pa
+
+    numbers = [0.0, -0.0, 1.0, 0.1, _LEAST_PLAIN, -1 / 3, 1e14 / 3, 123456789.0, None]
+    texts = [*map(chr, range(0x180)), "\u2028\u2029\ufeff\uffff", "\U0001f600", "", None]
+    rows = [{"t": text, "n": number} for text, number in itertools.zip_longest(texts, numbers)]
+    nested = [{"a": None}, {"a": {"b": None, "c": None}}, {"a": {"b": True, "c": [None, 2**63 - 1]}}, {"a": {"c": []}}]
+    batches = [pa.RecordBatch.from_pylist(sample) for sample in (rows, nested)]
+    return all(_written(batch) == _lines(batch.to_pylist()) for batch in batches)
+
+
+def _can_be_written(schema: pa.Schema) -> bool:
+    """Whether the fast encoder knows all of the types, and can tell the columns apart."""
+    return len(set(schema.names)) == len(schema.names) and all(_is_known(field.type) for field in schema)
+
+
+def _is_known(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        names = [kind.field(index).name for index in range(kind.num_fields)]
+        return 0 < len(names) == len(set(names)) and all(_is_known(kind.field(name).type) for name in names)
+    if pa.types.is_list(kind):
+        return _is_known(kind.value_type)
+    return kind in (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 
 
 def numbers_are(batch: pa.RecordBatch, test: Callable[[Any], Any]) -> bool:
@@ -115,10 +160,8 @@ def release_digest(tables: Mapping[str, Mapping[str, Any]]) -> str:
     return digest_of({name: {part: table[part] for part in covered} for name, table in tables.items()})
 
 
-def to_batch(
-    rows: Sequence[Row], schema: pa.Schema, table: str, key: Sequence[str]
-) -> tuple[pa.RecordBatch, list[Row]]:
-    """Rows as an Arrow batch that holds exactly these values, and the rows as they come back from it.
+def to_batch(rows: Sequence[Row], schema: pa.Schema, table: str, key: Sequence[str]) -> tuple[pa.RecordBatch, bytes]:
+    """Rows as an Arrow batch that holds exactly these values, and the canonical form of what it holds.
 
     Raises RequestError naming the first row that does not fit, or that would come back different:
     a field too many, a number with a fraction in an integer column, an integer past 64 bits.
@@ -133,12 +176,49 @@ def to_batch(
         for row in rows:
             to_batch([row], schema, table, key)
         raise
-    stored = batch.to_pylist()
+    text = canonical(batch)
+    if text != _as_lines(rows):
+        _check_same(rows, batch.to_pylist(), table, key)
+    return batch, text
+
+
+def _as_lines(rows: Sequence[Row]) -> bytes | None:
+    try:
+        return b"".join([orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows])
+    except TypeError:  # what no column would hold
+        return None
+
+
+def _check_same(rows: Sequence[Row], stored: Sequence[Row], table: str, key: Sequence[str]) -> None:
     for row, back in zip(rows, stored, strict=True):
         if row != back:
             field = next(name for name in [*row, *back] if row.get(name, ...) != back.get(name, ...))
             raise _misfit(row, table, key, field, "a value that the table's schema can hold")
-    return batch, stored
+
+
+def batch_of_lines(text: bytes, schema: pa.Schema) -> pa.RecordBatch | None:
+    """JSON Lines as a batch, read column by column; None where they are not the canonical form of what it holds.
+
+    None, too, where an object is null that has fields which may not be: the reader asks for them all the same.
+    """
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    try:
+        table = arrow_json.read_json(
+            pa.BufferReader(text),
+            arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+        )
+        (batch,) = table.cast(schema).combine_chunks().to_batches()
+    except (pa.ArrowException, ValueError):
+        return None
+    return batch if canonical(batch) == text else None
+
+
+def keys_of(batch: pa.RecordBatch, key: Sequence[str]) -> list[tuple[str | int, ...]]:
+    """The key of each row of a batch."""
+    return list(zip(*(batch.column(column).to_pylist() for column in key), strict=True))
 
 
 def _misfit(row: Row, table: str, key: Sequence[str], field: str | None, expected: str) -> RequestError:

@@ -196,7 +196,7 @@ def run(args: argparse.Namespace) -> int:
         )
     with workspace.lock():
         say(f"checking {workspace.folder}", quiet=args.quiet)
-        outcome = gate.check(workspace, allowances, args.processes if chosen else None, chosen)
+        outcome = gate.check(workspace, allowances, args.processes if chosen else None, chosen, args.scratch)
         for line in outcome.notes:
             say(line, quiet=args.quiet)
         if outcome.open:

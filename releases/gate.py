@@ -4,13 +4,16 @@ An error may be let pass by name and with a reason, which the manifest and the c
 breaks a record schema, and a table that is missing, is never let pass: such rows cannot be stored.
 Rows are read as a stream, and audits take one working file at a time, side by side in processes: the
 windows in which audits compare rows never reach past a file. A row that was audited before, when it was
-built or in an earlier freeze, is not audited again (``audits.audit_cache``).
+built or in an earlier freeze, is not audited again (``audits.audit_cache``). On an engine a file of more than
+about 2,000 rows is audited as ``python -m audits --engine`` audits a table (``audits.shards``): no process holds it,
+and what was found before is not looked up.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,11 +21,12 @@ from typing import Any
 
 from schemas.benchmarks import Benchmark
 from schemas.engines.choice import Engine
+from schemas.engines.choice import scratch as scratch_folder
 from schemas.engines.local import Local
-from schemas.engines.shards import of_files
+from schemas.engines.shards import Shard, of_files
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts, in_order
-from schemas.tables import Row
+from schemas.rows import read_jsonl
 from schemas.workspace import Workspace
 
 # Findings that no reason can let pass: by code, or by family where it ends with a dot.
@@ -50,11 +54,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Audited:
-    """The outcome of auditing a part; ``notes`` are lines for people."""
+    """The outcome of auditing a part: findings by code, and the errors among them; ``notes`` are lines for people."""
 
     rows: int
-    findings: list[Finding]
-    figures: list[dict[str, Any]]
+    counts: Mapping[str, int]
+    errors: list[Finding]
+    figures: Sequence[dict[str, Any]] = ()
     notes: Sequence[str] = ()
 
 
@@ -72,30 +77,50 @@ def check(
     allowances: Sequence[Allowance] = (),
     processes: int | None = None,
     engine: Engine | None = None,
+    scratch: str | None = None,
 ) -> Outcome:
     """Run validators and audits over a workspace; ``processes`` and ``engine`` change the speed and nothing else.
 
+    ``scratch`` is where the engine's partitions lie (default: a temporary folder of this machine).
     Raises RequestError for an allowance that may not be given or that nothing needs.
     """
     for allowance in allowances:
         if any(allowance.code == code or (code[-1] == "." and allowance.code.startswith(code)) for code in _NEVER):
             raise RequestError(f"{allowance.code} cannot be allowed", fix="Fix the rows, or build the table")
     parts = _parts(workspace)
-    size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
-    work = partial(_work, workspace.folder.parent, workspace.benchmark.spec)
     if engine is None:
-        processes = processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)
-        (validators, found), *outcomes = Local(processes).map(work, [None, *parts])
+        (validators, found), *outcomes = _side_by_side(workspace, parts, processes)
     else:
-        (validators, found), outcomes = _validate(workspace, engine), list(engine.map(work, parts))
+        (validators, found), outcomes = _validate(workspace, engine), _audit_on(engine, scratch, workspace, parts)
     audits, more = _gathered(outcomes, parts, workspace.benchmark)
-    errors = [finding for finding in (*found, *more) if finding.severity == "error"]
+    errors = [*_errors(found), *more]
     passed = {allowance.code for allowance in allowances}
     allowed = [_allowed(allowance, counts(errors), workspace) for allowance in allowances]
     unaudited = [name for name in _present(workspace) if name not in audits and name not in _asked(workspace)]
     checks = {"validators": validators, "audits": audits, "unaudited": unaudited, "allowed": allowed}
     notes = tuple(line for outcome in outcomes for line in outcome.notes)
     return Outcome(checks, tuple(in_order(finding for finding in errors if finding.code not in passed)), notes)
+
+
+def _side_by_side(workspace: Workspace, parts: Sequence[Part], processes: int | None) -> list[Any]:
+    """The outcome of validators and that of each part, in processes."""
+    size = sum(workspace.path(part.table, part.key).stat().st_size for part in parts if part.key)
+    processes = processes or (1 if size < _FOR_ONE_PROCESS else os.cpu_count() or 1)
+    work = partial(_work, workspace.folder.parent, workspace.benchmark.spec)
+    return list(Local(processes).map(work, [None, *parts]))
+
+
+def _audit_on(engine: Engine, scratch: str | None, workspace: Workspace, parts: Sequence[Part]) -> list[Audited]:
+    """The outcome of each part: files of one shard, and questions, side by side, then larger ones shard by shard."""
+    shards = {part: of_files([workspace.path(part.table, part.key)]) for part in parts if part.key}
+    small = [part for part in parts if len(shards.get(part, ())) < 2]
+    work = partial(_work, workspace.folder.parent, workspace.benchmark.spec)
+    made = dict(zip(small, engine.map(work, small), strict=True))
+    for part in parts:
+        if part not in made:
+            with scratch_folder(scratch) as folder:
+                made[part] = _audit_shards(workspace, part, shards[part], engine, folder)
+    return [made[part] for part in parts]
 
 
 def _allowed(allowance: Allowance, errors: Mapping[str, int], workspace: Workspace) -> dict[str, Any]:
@@ -118,7 +143,7 @@ def _validate(workspace: Workspace, engine: Engine | None = None) -> tuple[dict[
     shards = {name: of_files(paths) for name, paths in files.items()}
     report = validate(workspace.benchmark, tables, engine=engine, shards=shards)
     ran = sorted({f"{each.name} {each.table}: {each.about}" for each in report.checks})
-    return _checked(sum(report.rows.values()), ran, report.findings), report.findings
+    return _checked(sum(report.rows.values()), ran, counts(report.findings)), report.findings
 
 
 def _present(workspace: Workspace) -> list[str]:
@@ -152,10 +177,23 @@ def _audit(workspace: Workspace, part: Part) -> Audited:
     from audits.audit_cache import AuditCache
 
     rows, table = list(workspace.rows(part.table, part.key)), workspace.benchmark.table(part.table)
+    related = {name: [row for path in paths for row in read_jsonl(path)] for name, paths in _related(workspace, part)}
     cache = AuditCache.of(workspace, part.table, [part.key])
-    found = audit(table, rows, _related(workspace, part.table, part.key), cache=cache)
+    found = audit(table, rows, related, cache=cache)
     cache.save(workspace, part.table, [part.key])
-    return Audited(len(rows), found, [], cache.lines)
+    return Audited(len(rows), counts(found), _errors(found), notes=cache.lines)
+
+
+def _audit_shards(workspace: Workspace, part: Part, shards: Sequence[Shard], engine: Engine, scratch: str) -> Audited:
+    """As ``_audit``, of a file that no process holds."""
+    from audits.codes import select
+    from audits.shards.audit import Request, audit_shards
+
+    table = workspace.benchmark.table(part.table)
+    related = {name: tuple(of_files(paths)) for name, paths in _related(workspace, part)}
+    request = Request(table, select(table, None), related=related, errors_only=True)
+    found = audit_shards(request, shards, engine, scratch)
+    return Audited(found.rows, found.counts, found.findings)
 
 
 def _audit_questions(workspace: Workspace) -> Audited:
@@ -163,13 +201,13 @@ def _audit_questions(workspace: Workspace) -> Audited:
     from audits.shortcuts.report import audit_questions
 
     report = audit_questions(workspace.benchmark, {name: workspace.rows(name) for name in _present(workspace)})
-    return Audited(report.questions, list(report.findings), report.figures())
+    return Audited(report.questions, counts(report.findings), _errors(report.findings), report.figures())
 
 
 def _gathered(
     audited: Sequence[Audited], parts: list[Part], benchmark: Benchmark
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """The outcomes of the parts by table, as the manifest records them, and all findings."""
+    """The outcomes of the parts by table, as the manifest records them, and all errors."""
     from audits.codes import codes
     from audits.shortcuts import leaks
 
@@ -177,28 +215,30 @@ def _gathered(
     by_table: dict[str, list[Audited]] = {part.table: [] for part in sorted(parts, key=lambda part: part.table)}
     for part, outcome in zip(parts, audited, strict=True):
         by_table[part.table].append(outcome)
-    checked, every = {}, []
+    checked, errors = {}, []
     for table, outcomes in by_table.items():
-        findings = [finding for outcome in outcomes for finding in outcome.findings]
+        counted: Counter[str] = sum((Counter(outcome.counts) for outcome in outcomes), Counter())
         figures = [figure for outcome in outcomes for figure in outcome.figures]
         ran = sorted(leaks.codes()) if table in as_a_whole else codes(benchmark.table(table))
-        checked[table] = _checked(sum(outcome.rows for outcome in outcomes), ran, findings, figures)
-        every += findings
-    return checked, every
+        checked[table] = _checked(sum(outcome.rows for outcome in outcomes), ran, counted, figures)
+        errors += [finding for outcome in outcomes for finding in outcome.errors]
+    return checked, errors
 
 
-def _related(workspace: Workspace, table: str, key: str) -> dict[str, list[Row]]:
-    """Rows of other tables that a file's audits look things up in; of tables filed alike, the same file's."""
+def _related(workspace: Workspace, part: Part) -> Iterator[tuple[str, list[Path]]]:
+    """The tables that a file's audits look things up in, each with its files; of tables filed alike, the same file."""
     tables = workspace.benchmark.tables
-    made: dict[str, list[Row]] = {}
-    for other in tables[table].reads:
-        if other != table and (keys := workspace.keys(other)):
-            alike = tables[other].file is not None and tables[other].file == tables[table].file and key in keys
-            made[other] = list(workspace.rows(other, key if alike else None))
-    return made
+    for other in tables[part.table].reads:
+        if other != part.table and (keys := workspace.keys(other)):
+            alike = tables[other].file is not None and tables[other].file == tables[part.table].file
+            yield other, [workspace.path(other, key) for key in ([part.key] if alike and part.key in keys else keys)]
+
+
+def _errors(found: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in found if finding.severity == "error"]
 
 
 def _checked(
-    rows: int, ran: Sequence[str], findings: Sequence[Finding], figures: Sequence[dict[str, Any]] = ()
+    rows: int, ran: Sequence[str], found: Mapping[str, int], figures: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    return {"rows": rows, "ran": list(ran), "findings": counts(findings), "figures": list(figures)}
+    return {"rows": rows, "ran": list(ran), "findings": dict(sorted(found.items())), "figures": list(figures)}

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from releases.content import ContentDigest, schema_digest, to_batch
+from releases.provenance import Tally
 from schemas.arrow import arrow_schema
 from schemas.errors import RequestError
 from schemas.release_names import CANARY
@@ -71,19 +72,25 @@ class Written:
 
 
 def write_table(
-    folder: Path, table: HasRows, rows: Iterable[Row], bytes_per_file: int = BYTES_PER_FILE, canary: str | None = None
+    folder: Path,
+    table: HasRows,
+    rows: Iterable[Row],
+    bytes_per_file: int = BYTES_PER_FILE,
+    canary: str | None = None,
+    tally: Tally | None = None,
 ) -> Written:
     """Write a table's rows, given in order of key, as ``<table>/test-00000-of-0000N.parquet``.
 
     ``canary`` stands in a last column of every row, which is no part of the row: digests leave it out.
-    Raises RequestError for a row that the table cannot hold.
+    ``tally`` counts the rows. Raises RequestError for a row that the table cannot hold.
     """
     schema = columns_of(table)
     digest = ContentDigest()
     (folder / table.name).mkdir()
+    batches = _batches(rows, schema, table, digest, tally or Tally())
     counts = [
-        write_file(_aside(folder, table.name, number), schema, batches, canary)
-        for number, batches in enumerate(_files(_batches(rows, schema, table, digest), digest, bytes_per_file))
+        write_file(_aside(folder, table.name, number), schema, of_file, canary)
+        for number, of_file in enumerate(_files(batches, digest, bytes_per_file))
     ]
     for number, name in enumerate(file_names(table.name, len(counts))):
         _aside(folder, table.name, number).rename(folder / name)
@@ -172,11 +179,14 @@ def _aside(folder: Path, table: str, number: int) -> Path:
     return folder / table / f"{SPLIT}-{number:05d}.parquet"
 
 
-def _batches(rows: Iterable[Row], schema: pa.Schema, table: HasRows, digest: ContentDigest) -> Iterator[pa.RecordBatch]:
+def _batches(
+    rows: Iterable[Row], schema: pa.Schema, table: HasRows, digest: ContentDigest, tally: Tally
+) -> Iterator[pa.RecordBatch]:
     source = iter(rows)
     while block := list(itertools.islice(source, ROWS_PER_GROUP)):
-        batch, stored = to_batch(block, schema, table.name, table.key)
-        digest.update(stored, batch)
+        batch, text = to_batch(block, schema, table.name, table.key)
+        digest.feed(text, batch.num_rows)
+        tally.count(table.name, batch)
         yield batch
 
 

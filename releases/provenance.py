@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from schemas.tables import Row
 from schemas.version import package_version
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _COLUMNS = ("origin", "backend", "model", "prompt", "prompt_digest", "seed")
 
@@ -23,17 +24,25 @@ class Tally:
         self._repaired: Counter[Group] = Counter()
         self._reviews: dict[str, Counter[str]] = {}
 
-    def watch(self, table: str, rows: Iterable[Row]) -> Iterator[Row]:
-        """The same rows, counted."""
-        for row in rows:
-            if "provenance" in row:
-                source = row["provenance"] or {}
-                group = (table, *(source.get(column) for column in _COLUMNS))
-                self._rows[group] += 1
-                self._repaired[group] += bool(source.get("repairs"))
-            if isinstance(row.get("review"), dict) and "status" in row["review"]:
-                self._reviews.setdefault(table, Counter())[row["review"]["status"]] += 1
-            yield row
+    def count(self, table: str, batch: pa.RecordBatch) -> None:
+        """Count the rows of a batch."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = batch.schema.names
+        if "provenance" in names:
+            source = batch.column("provenance")
+            columns = [_part(source, column) for column in _COLUMNS]
+            repaired = pa.array([int(bool(repairs)) for repairs in _part(source, "repairs").to_pylist()], pa.int64())
+            grouped = pa.table([*columns, repaired], [*_COLUMNS, "repaired"]).group_by(_COLUMNS, use_threads=False)
+            for row in grouped.aggregate([([], "count_all"), ("repaired", "sum")]).to_pylist():
+                group = (table, *(row[column] for column in _COLUMNS))
+                self._rows[group] += row["count_all"]
+                self._repaired[group] += row["repaired_sum"]
+        if "review" in names and _has(batch.column("review"), "status"):
+            reviews = batch.column("review").drop_null()
+            for each in pc.value_counts(_part(reviews, "status")).to_pylist() if len(reviews) else ():
+                self._reviews.setdefault(table, Counter())[each["values"]] += each["counts"]
 
     def add(self, counted: Counts) -> None:
         """Count what another tally counted."""
@@ -67,3 +76,17 @@ class Tally:
     def review(self) -> dict[str, dict[str, int]]:
         """The manifest's ``review``: rows by status, a table at a time."""
         return {table: dict(sorted(counts.items())) for table, counts in sorted(self._reviews.items())}
+
+
+def _has(column: pa.Array[Any], field: str) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_struct(column.type)) and int(column.type.get_field_index(field)) >= 0
+
+
+def _part(column: pa.Array[Any], field: str) -> pa.Array[Any]:
+    """A field of objects; null where an object is null, or they have no such field."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.struct_field(column, field) if _has(column, field) else pa.nulls(len(column), pa.string())

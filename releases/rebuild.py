@@ -18,10 +18,10 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from releases.comparing import TableDiff, compare_rows
-from releases.content import ContentDigest, to_batch
+from releases.content import ContentDigest, canonical, to_batch
 from releases.opening import Release, open_release
 from releases.parquet import ROWS_PER_GROUP
 from releases.source import rows_in_order
@@ -31,6 +31,9 @@ from schemas.release_names import add_own_benchmark, add_release, benchmark_of
 from schemas.tables import Row
 from schemas.version import code_digest, package_version
 from schemas.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 HELP = "make the rows of a release again and compare them"
 EXAMPLE = "python -m releases rebuild heart@2.0.0"
@@ -100,27 +103,27 @@ def _compare(release: Release, workspace: Workspace, name: str) -> Rebuilt:
     if not workspace.keys(name):
         return Rebuilt(name, expected, None, None)
     digest = ContentDigest()
-    for rows in _stored(release, workspace, name):
-        digest.update(rows)
+    for batch in _stored(release, workspace, name):
+        digest.feed(canonical(batch), batch.num_rows)
     if digest.hexdigest() == expected:
         return Rebuilt(name, expected, expected, None)
     made = TableDiff(name, (release.tables[name], digest.rows))
-    fresh = (row for rows in _stored(release, workspace, name) for row in rows)
+    fresh = (row for batch in _stored(release, workspace, name) for row in batch.to_pylist())
     compare_rows(made, release.key(name), release.rows(name), fresh)
     return Rebuilt(name, expected, digest.hexdigest(), made)
 
 
-def _stored(release: Release, workspace: Workspace, name: str) -> Iterator[list[Row]]:
+def _stored(release: Release, workspace: Workspace, name: str) -> Iterator[pa.RecordBatch]:
     """The workspace's rows as the release's schema would hold them, in order of key."""
     schema, key = release.schema(name), release.key(name)
     block: list[Row] = []
     for row in rows_in_order(workspace, name):
         block.append(row)
         if len(block) == ROWS_PER_GROUP:
-            yield to_batch(block, schema, name, key)[1]
+            yield to_batch(block, schema, name, key)[0]
             block = []
     if block:
-        yield to_batch(block, schema, name, key)[1]
+        yield to_batch(block, schema, name, key)[0]
 
 
 def add_arguments(made: argparse.ArgumentParser) -> None:

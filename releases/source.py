@@ -9,31 +9,30 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
+from schemas.engines.shards import Shard, of_files
 from schemas.errors import RequestError
-from schemas.rows import placed_jsonl, read_jsonl
+from schemas.rows import read_jsonl
 from schemas.tables import Row, Table
 from schemas.workspace import Workspace
 
 Key = tuple[str | int, ...]
 
-MARK = 2_000
-"""Rows between the places of a file that are noted, so that parts of it can be read by themselves."""
-
 
 @dataclass(frozen=True)
 class Stretch:
-    """A working file and the keys it spans; where it begins, and where every ``MARK``-th row does (bytes)."""
+    """A working file, or a part of one, and the keys it spans; ``shards`` are the parts it can be read in."""
 
     path: Path
     first: Key
     last: Key
     in_order: bool
     rows: int
-    marks: tuple[int, ...]
+    shards: tuple[Shard, ...]
 
 
 def rows_in_order(workspace: Workspace, table: str) -> Iterator[Row]:
@@ -89,37 +88,42 @@ def key_of(row: Row, table: Table) -> Key:
 
 def survey(path: Path, table: Table) -> Stretch | None:
     """What a working file holds; None for one without rows. Raises RequestError for a row without its key."""
-    first: Key | None = None
-    last: Key | None = None
-    latest: Key | None = None
-    in_order, rows, marks = True, 0, []
-    for rows, (place, key) in enumerate(_placed_keys(path, table), 1):
-        in_order = in_order and (latest is None or latest <= key)
-        first = key if first is None or key < first else first
-        last = key if last is None or key > last else last
-        latest = key
-        if (rows - 1) % MARK == 0:
-            marks.append(place)
-    if first is None or last is None:
+    return joined([surveyed_shard(table, shard) for shard in of_files([path])])
+
+
+def surveyed_shard(table: Table, shard: Shard) -> Stretch:
+    """What a part of a working file holds. Raises RequestError for a row without its key."""
+    keys = _keys(table, shard)
+    in_order = all(before <= after for before, after in pairwise(keys))
+    first, last = (keys[0], keys[-1]) if in_order else (min(keys), max(keys))
+    return Stretch(Path(shard.path), first, last, in_order, shard.rows, (shard,))
+
+
+def joined(parts: Sequence[Stretch]) -> Stretch | None:
+    """The parts of a working file, in order, together; None where there are none."""
+    if not parts:
         return None
-    return Stretch(path, first, last, in_order, rows, (*marks, path.stat().st_size))
+    return Stretch(
+        parts[0].path,
+        min(part.first for part in parts),
+        max(part.last for part in parts),
+        all(part.in_order for part in parts) and all(one.last <= other.first for one, other in pairwise(parts)),
+        sum(part.rows for part in parts),
+        tuple(shard for part in parts for shard in part.shards),
+    )
 
 
-def _placed_keys(path: Path, table: Table) -> Iterable[tuple[int, Key]]:
-    """Where each row begins (bytes), and its key: read off, where all lines begin with it as builders write them."""
-    columns = (rb'"%s":(?:"([^"\\\\]*)"|(-?[0-9]+))' % re.escape(column.encode()) for column in table.key)
-    pattern = re.compile(rb"\{" + b",".join(columns) + rb"[,}]")
-    keys: list[tuple[int, Key]] = []
-    place = 0
-    with path.open("rb") as lines:
-        for line in lines:
-            if found := pattern.match(line):
-                pairs = zip(found.groups()[::2], found.groups()[1::2], strict=True)
-                keys.append((place, tuple(int(digits) if text is None else text.decode() for text, digits in pairs)))
-            elif line.strip():
-                return ((place, key_of(row, table)) for place, row in placed_jsonl(path))
-            place += len(line)
-    return keys
+def _keys(table: Table, shard: Shard) -> list[Key]:
+    """The key of each row: read off, where all lines begin with it as builders write them."""
+    columns = (rb'"%s":("[^"\\\n]*"|-?[0-9]+)' % re.escape(column.encode()) for column in table.key)
+    found = re.findall(rb"^\{" + b",".join(columns) + rb"[,}]", shard.text(), re.M)
+    if len(found) != shard.rows:
+        return [key_of(row, table) for row in shard.walk()]
+    return [tuple(map(_value, [values] if isinstance(values, bytes) else values)) for values in found]
+
+
+def _value(written: bytes) -> str | int:
+    return written[1:-1].decode() if written.startswith(b'"') else int(written)
 
 
 def in_groups(stretches: Iterable[Stretch | None]) -> Iterator[list[Stretch]]:

@@ -152,7 +152,7 @@ def _write_tables(
         name = shape.name
         canary = contents.said["canary"] if name in marked else None
         if contents.sharded is None:
-            written = write_table(staging, shape, tally.watch(name, contents.rows(name)), canary=canary)
+            written = write_table(staging, shape, contents.rows(name), canary=canary, tally=tally)
         else:
             written = contents.sharded(name, staging, tally, canary)
         tables[name], sizes[name] = {**written.entry, "roles": dict(shape.roles)}, written.size

@@ -1,6 +1,7 @@
 """Fewer visits of the garbage collector while a lot of work is done on objects that live long anyway.
 
-Used where it took a tenth of the time or more: ``models.running`` (the client of models) and ``audits.table_audit``.
+Used where it took a tenth of the time or more: ``models.running`` (the client of models), ``audits.table_audit`` and
+``schemas.engines``.
 """
 
 from __future__ import annotations

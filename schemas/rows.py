@@ -53,7 +53,7 @@ def placed_jsonl(path: Path, start: int = 0, stop: int | None = None, line: int 
         for number, text in enumerate(lines, line):
             if stop is not None and place >= stop:
                 return
-            if text.strip():
+            if not text.isspace():
                 yield place, _object(text, path, number)
             place += len(text)
 

@@ -17,6 +17,7 @@ from audits.shards.audit import Request, audit_shards
 from schemas.benchmarks import benchmark
 from schemas.engines.local import Local
 from schemas.engines.shards import of_files
+from schemas.findings import counts
 from schemas.rows import write_jsonl
 from schemas.sources import of_release
 
@@ -32,6 +33,8 @@ def memories(count=200):
         row.pop("triggers", None)  # a column that no row has
     for place in (50, 100):
         rows[place] = {**rows[0], "id": rows[place]["id"], "age": 9}
+    for row in rows[37:74]:
+        row.pop("domain")  # a column that only rows of one shard lack
     rows[7] = {**rows[7], "age": None, "content_full": "他们从来没有说过这件事。" * 30}
     rows[150] = {**rows[150], "id": rows[20]["id"]}
     return rows
@@ -51,11 +54,21 @@ def test_the_findings_of_shards_are_those_of_the_table(tmp_path):
     shards = in_shards(tmp_path / "rows", rows, 37)
     found = audit_shards(Request(table, wanted), shards, Local(1), str(tmp_path / "scratch"), quote=5)
     assert found.findings == audit(table, rows)
+    assert found.counts == counts(found.findings)
     assert {"format.repeated", "format.missing", "duplicate.semantic"} <= {each.code for each in found.findings}
     assert found.skipped == not_checked(table, rows, {}, wanted)
     assert {each.row_id for each in found.findings if each.code == "duplicate.semantic"} <= {
         row["id"] for row in found.quoted
     }
+
+
+def test_findings_that_are_no_errors_can_be_counted_instead_of_listed(tmp_path):
+    table, rows = benchmark("heart").table("memories"), memories()
+    request = Request(table, select(table, None), errors_only=True)
+    found = audit_shards(request, in_shards(tmp_path / "rows", rows, 90), Local(1), str(tmp_path / "scratch"))
+    every = audit(table, rows)
+    assert found.counts == counts(every)
+    assert found.findings == [finding for finding in every if finding.severity == "error"] != every
 
 
 @pytest.mark.parametrize(

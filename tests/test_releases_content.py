@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+from pathlib import Path
 
 import orjson
 import pyarrow as pa
@@ -13,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from release_samples import ROOT, many_memories, release_of, small_tables, write_workspace
 
-from releases.content import ContentDigest, release_digest, schema_digest, to_batch
-from releases.parquet import write_table
+from releases.content import ContentDigest, batch_of_lines, canonical, release_digest, schema_digest, to_batch
+from releases.parquet import read_batches, write_table
 from releases.source import rows_in_order
 from schemas.arrow import arrow_schema
 from schemas.benchmarks import benchmark
@@ -94,9 +95,21 @@ def test_the_canonical_form_is_pinned():
 @given(data=st.data())
 def test_every_valid_row_is_stored_as_it_is(table, data):
     rows = data.draw(st.lists(rows_of(table), min_size=1, max_size=3))
-    batch, stored = to_batch(rows, arrow_schema(record_schema(table)), table, HEART.table(table).key)
-    assert batch.num_rows == len(rows)
-    assert stored == rows
+    schema, digest = arrow_schema(record_schema(table)), ContentDigest()
+    batch, text = to_batch(rows, schema, table, HEART.table(table).key)
+    assert batch.to_pylist() == rows
+    digest.update(batch.to_pylist())
+    assert hashlib.sha256(text).hexdigest() == digest.hexdigest()
+    assert (read := batch_of_lines(text, schema)) is None or read.equals(batch)
+
+
+def test_canonical_lines_are_read_by_column_and_no_others():
+    (batch,) = read_batches([Path("releases/frozen/heart/2.0.0/mcqs/test-00000-of-00001.parquet")])
+    schema, text = batch.schema, canonical(batch)
+    read = batch_of_lines(text, schema)
+    assert read is not None and read.equals(batch)
+    others = (text[:-1], text + b"\n", text.replace(b",", b", ", 1), text[:-2] + b',"more":1}\n', b"[" + text, b"")
+    assert [batch_of_lines(other, schema) for other in others] == [None] * len(others)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +208,7 @@ def test_the_fast_digest_of_a_batch_is_that_of_its_rows_as_python_writes_them(ro
     inside = pa.struct([("numbers", pa.list_(pa.float64())), ("yes", pa.bool_())])
     schema = pa.schema([("text", pa.string()), ("number", pa.float64()), ("whole", pa.int64()), ("inside", inside)])
     fast, plain = ContentDigest(), ContentDigest()
-    fast.update(rows, pa.RecordBatch.from_pylist(rows, schema=schema))
-    plain.update(rows)
+    batch = pa.RecordBatch.from_pylist(rows, schema=schema)
+    fast.update(rows, batch)
+    plain.update(batch.to_pylist())
     assert fast.hexdigest() == plain.hexdigest() and fast.size == plain.size

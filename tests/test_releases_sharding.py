@@ -11,9 +11,10 @@ from releases.freeze import Plan, freeze
 from releases.parquet import write_table
 from releases.provenance import Tally
 from releases.sharding.tables import Sharded
-from releases.source import MARK, rows_in_order
+from releases.source import rows_in_order
 from releases.verify import verify
 from schemas.engines.local import Local
+from schemas.engines.shards import ROWS
 from schemas.errors import RequestError
 from schemas.release_names import parse_name
 from schemas.workspace import Workspace
@@ -41,7 +42,7 @@ def shuffled_files(rows, cuts, seed):
 
 @pytest.mark.parametrize(("cuts", "bytes_per_file"), [([700, 1000, 3100], 900_000), ([2500], 10**9), ([1, 2, 3], 1)])
 def test_pieces_files_and_row_groups_leave_no_trace_in_bytes_and_digests(tmp_path, cuts, bytes_per_file):
-    rows = many_memories(2 * MARK + 345)
+    rows = many_memories(2 * ROWS + 345)
     workspace = workspace_of(tmp_path / "build", shuffled_files(rows, cuts, 3))
     table = workspace.benchmark.table("memories")
     made = []
@@ -49,8 +50,7 @@ def test_pieces_files_and_row_groups_leave_no_trace_in_bytes_and_digests(tmp_pat
         folder, tally = tmp_path / name, Tally()
         folder.mkdir()
         if name == "whole":
-            watched = tally.watch("memories", rows_in_order(workspace, "memories"))
-            written = write_table(folder, table, watched, bytes_per_file, CANARY)
+            written = write_table(folder, table, rows_in_order(workspace, "memories"), bytes_per_file, CANARY, tally)
         else:
             sharded = Sharded(workspace, Local(1), tmp_path / "shards", bytes_per_file)
             written = sharded("memories", folder, tally, CANARY)

@@ -88,7 +88,7 @@ def columns_of(table: Table, names: Iterable[str], rows: Sequence[Row]) -> pa.Ta
 
 def frame_of(table: Table, columns: Sequence[pa.Table]) -> pl.DataFrame:
     """The rows of all parts of a table (``columns_of``; one at least), with their ids as ``ROW``."""
-    frame = pl.from_arrow(pa.concat_tables(columns))
+    frame = pl.from_arrow(pa.concat_tables(columns).combine_chunks())
     assert isinstance(frame, pl.DataFrame)
     key = [pl.col(column).cast(pl.String) for column in table.key]
     return frame.with_columns(pl.concat_str(key, separator="/").alias(ROW))

@@ -9,8 +9,10 @@ only what dangles is kept, whatever the size of a table.
 
 from __future__ import annotations
 
+import functools
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -19,6 +21,7 @@ from schemas.findings import Finding
 from schemas.tables import Link, Row, Table
 
 _SOURCE = "benchmark file"
+_TEXT = {str}
 
 
 Value = tuple[Any, ...]
@@ -26,8 +29,24 @@ Value = tuple[Any, ...]
 
 
 Columns = tuple[str, ...]
-Found = list[tuple[str, Value]]
-"""Values, each with the id of its row."""
+Paths = tuple[Columns, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Values in order: different ones, and for each value which of them it is and the id of its row."""
+
+    different: list[Value] = field(default_factory=list)
+    numbers: array[int] = field(default_factory=lambda: array("L"))
+    rows: list[str] = field(default_factory=list)
+
+    def without(self, known: Container[Value]) -> list[tuple[str, Value]]:
+        """The values that are not among the known ones, each with the id of its row."""
+        unknown = {number for number, value in enumerate(self.different) if value not in known}
+        if not unknown:
+            return []
+        pairs = zip(self.rows, self.numbers, strict=True)
+        return [(row_id, self.different[number]) for row_id, number in pairs if number in unknown]
 
 
 @dataclass(frozen=True)
@@ -53,7 +72,7 @@ class Lookups:
         """What some rows hold, given with their ids."""
         targets = {
             columns: {
-                value: row_id for row_id, row in rows for value in _values(row, [(column,) for column in columns])
+                value: row_id for row_id, row in rows for value in _values(row, tuple((column,) for column in columns))
             }
             for columns in self.targets
         }
@@ -66,12 +85,21 @@ class Lookups:
 
 
 def _looked_up(link: Link, rows: Sequence[tuple[str, Row]]) -> tuple[Found, str | None]:
-    found: Found = []
+    found = Found()
+    numbers: dict[tuple[Any, ...], int] = {}
     unread: str | None = None
     for row_id, row in rows:
-        before = len(found)
-        found += [(row_id, value) for value in _values(row, link.paths)]
-        if len(found) == before and unread is None and all(_holds(row, path) for path in link.paths):
+        values = _values(row, link.paths)
+        for value in values:
+            are_text = type(value[0]) is str and type(value[-1]) is str
+            name = value if are_text else (value, *map(type, value))  # 1 and 1.0 are equal, and shown as they are
+            number = numbers.get(name)
+            if number is None:
+                number = numbers[name] = len(found.different)
+                found.different.append(value)
+            found.numbers.append(number)
+        found.rows.extend([row_id] * len(values))
+        if not values and unread is None and all(_holds(row, path) for path in link.paths):
             unread = row_id
     return found, unread
 
@@ -119,10 +147,10 @@ class Links:
         link = looked.link
         known = self._targets[link.to_table, link.columns]
         unknown = looked.dangling if link.to_table in self._done else looked.waiting
-        looked.values += len(values)
+        looked.values += len(values.rows)
         if link.both_ways:
-            looked.used.update(value for _, value in values)
-        unknown += [(row_id, value) for row_id, value in values if value not in known]
+            looked.used.update(values.different)
+        unknown += values.without(known)
         looked.unread = looked.unread or unread
 
     def close(self, table: Table) -> None:
@@ -200,30 +228,51 @@ def _unread(looked: _Looked) -> Iterator[Finding]:
         yield _finding("link.unread", looked.link.table, looked.unread, looked.link.field, None, message)
 
 
-def _values(node: Any, paths: Sequence[tuple[str, ...]]) -> Iterator[Value]:
+def _values(node: Any, paths: Paths) -> list[Value]:
     """The values at several paths, in the order of the paths, through every list on the way.
 
     Paths that pass through the same list take their values from the same item of it; where they part,
     every value of one stands with every value of the other. A null points to nothing.
     """
-    if isinstance(node, list):
-        for item in node:
-            yield from _values(item, paths)
-    elif paths == [()] or paths == ((),):
-        if isinstance(node, str | int | float) and not isinstance(node, bool):
-            yield (node,)
-    elif isinstance(node, dict):
-        if len(paths) == 1:  # nearly always
-            yield from _values(node.get(paths[0][0]), [paths[0][1:]])
+    found: list[Value] = []
+    _add_values(node, paths, found)
+    return found
+
+
+def _add_values(node: Any, paths: Paths, found: list[Value]) -> None:
+    if isinstance(node, dict) and paths != ((),):
+        steps, order, names = _steps(paths)
+        if names:  # nearly always, and nearly always texts
+            values = tuple(map(node.get, names))
+            if {*map(type, values)} == _TEXT:
+                found.append(values)
+                return
+        if len(steps) == 1:
+            _add_values(node.get(steps[0][0]), steps[0][1], found)
             return
-        parted: dict[str, list[int]] = {}
-        for place, path in enumerate(paths):
-            parted.setdefault(path[0], []).append(place)
-        found = [list(_values(node.get(step), [paths[p][1:] for p in places])) for step, places in parted.items()]
-        order = [place for places in parted.values() for place in places]
-        for combined in product(*found):
-            values = [value for part in combined for value in part]
-            yield tuple(values[order.index(place)] for place in range(len(paths)))
+        for combined in product(*[_values(node.get(step), rest) for step, rest in steps]):
+            values = tuple([value for part in combined for value in part])
+            found.append(tuple([values[place] for place in order]))
+    elif isinstance(node, list):
+        for item in node:
+            _add_values(item, paths, found)
+    elif paths == ((),) and isinstance(node, str | int | float) and not isinstance(node, bool):
+        found.append((node,))
+
+
+@functools.cache
+def _steps(paths: Paths) -> tuple[tuple[tuple[str, Paths], ...], tuple[int, ...], Columns]:
+    """The first steps of paths, each with the rest of those that take it; where the value of each path then stands.
+
+    Last, the names of the steps where these are the only ones, one for each path.
+    """
+    parted: dict[str, list[int]] = {}
+    for place, path in enumerate(paths):
+        parted.setdefault(path[0], []).append(place)
+    steps = tuple((step, tuple(paths[place][1:] for place in places)) for step, places in parted.items())
+    order = [place for places in parted.values() for place in places]
+    are_last = len(steps) == len(paths) and all(rest == ((),) for _, rest in steps)
+    return steps, tuple(order.index(place) for place in range(len(paths))), tuple(parted) if are_last else ()
 
 
 def _holds(node: Any, path: Sequence[str]) -> bool:

@@ -34,6 +34,7 @@ from schemas.tables import Row, Table
 
 _TEXT_LIMIT = 80  # characters of an offending value that a finding quotes
 _TERMS_LIMIT = 20  # terms of an enum that a message lists
+_PLAIN = {str, int}  # types of a key
 _STRIDE = 32  # rows written at once to see that they can be
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -88,9 +89,11 @@ def _writable(rows: Sequence[Row]) -> bool:
 
 def row_name(table: Table, row: Row, position: int) -> str:
     """The row's id, or ``#position`` where a key column is missing or no plain value."""
-    if isinstance(row, dict) and all(type(row.get(column)) in (str, int) for column in table.key):
-        return table.row_id(row).encode("utf-8", "backslashreplace").decode()
-    return f"#{position}"
+    values = [row.get(column) for column in table.key] if isinstance(row, dict) else [None]
+    if not {*map(type, values)} <= _PLAIN:
+        return f"#{position}"
+    name = "/".join(map(str, values))
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 @functools.cache

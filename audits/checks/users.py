@@ -72,15 +72,6 @@ class Conflict:
     hits: tuple[Mapping[str, Any], ...]
     misses: tuple[Mapping[str, Any], ...]
 
-    def among(self, values: Values) -> Iterator[Conflict]:
-        """The conflict for each of a user's preferences, where it is about every one; else itself."""
-        if all(part.place != EVERY for part in self.parts):
-            yield self
-            return
-        for place in values:
-            if ": " in place:
-                yield replace(self, parts=tuple(replace(part, place=place) for part in self.parts))
-
 
 def audit(
     read: Sequence[Subject], judged: Sequence[Subject], related: Related, wanted: frozenset[str]
@@ -126,12 +117,26 @@ def _menu(preferences: Sequence[Row]) -> Mapping[str, Mapping[str, str]]:
 
 def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     values, active = _values(subject.row), _mask(subject.row)
-    for conflict in (each for known in conflicts() for each in known.among(values)):
+    for conflict in (each for number in range(len(conflicts())) for each in _conflicts_at(number, values)):
         if all(part.holds(values) for part in conflict.parts):
             yield _conflict_finding(subject, conflict, values, active)
     yield from _spellings(subject, values, menu)
     yield from _masks(subject, values)
     yield from _summaries(subject, values)
+
+
+def _conflicts_at(number: int, values: Values) -> Sequence[Conflict]:
+    """A conflict for each of a user's preferences, where it is about every one; else itself."""
+    conflict = conflicts()[number]
+    if all(part.place != EVERY for part in conflict.parts):
+        return [conflict]
+    return [_conflict_at(number, place) for place in values if ": " in place]
+
+
+@functools.lru_cache(maxsize=10_000)
+def _conflict_at(number: int, place: str) -> Conflict:
+    conflict = conflicts()[number]
+    return replace(conflict, parts=tuple(replace(part, place=place) for part in conflict.parts))
 
 
 def _conflict_finding(subject: Subject, conflict: Conflict, values: Values, active: Mapping[str, bool]) -> Finding:
@@ -146,18 +151,21 @@ def _conflict_finding(subject: Subject, conflict: Conflict, values: Values, acti
 
 def _spellings(subject: Subject, values: Values, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     for place, held in values.items():
-        folded: dict[str, list[str]] = defaultdict(list)
-        for value in held:
-            folded[value.strip().casefold()].append(value)
-        for value in held:
-            offered = menu.get(place, {}).get(value.strip().casefold(), value)
-            if offered != value:
-                message = f"{place}: the menu spells it {offered!r}; measured as another value"
+        names = [value.strip().casefold() for value in held]
+        offered = menu.get(place, {})
+        for value, name in zip(held, names, strict=True):
+            if (spelled := offered.get(name, value)) != value:
+                message = f"{place}: the menu spells it {spelled!r}; measured as another value"
                 yield at_row(subject, "preference.spelling", "warning", message, "affinities", value, "PersonaLens 2.4")
+        if len(set(names)) == len(names):
+            continue
+        folded: dict[str, list[str]] = defaultdict(list)
+        for value, name in zip(held, names, strict=True):
+            folded[name].append(value)
         for value, named in folded.items():
             if len(named) > 1:
-                spelled = list(dict.fromkeys(named))
-                ways = f", as {' and '.join(map(repr, spelled))}" if len(spelled) > 1 else ""
+                forms = list(dict.fromkeys(named))
+                ways = f", as {' and '.join(map(repr, forms))}" if len(forms) > 1 else ""
                 message = f"{place}: named {len(named)} times{ways}"
                 yield at_row(subject, "preference.repeated", "warning", message, "affinities", value, "PersonaLens 2.4")
 

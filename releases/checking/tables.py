@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from releases.content import ContentDigest, are_finite, canonical, numbers_are, schema_digest
+from releases.content import ContentDigest, are_finite, canonical, keys_of, numbers_are, schema_digest
 from releases.manifest import Manifest, Problem
 from releases.parquet import canaries, read_groups, read_schema
 from releases.provenance import Tally
@@ -116,16 +116,16 @@ def _read(name: str, key: Sequence[str], part: _Part) -> _Seen:
     tally, blocks, total = Tally(), [], 0
     first = before = Key()
     for batch in read_groups(Path(part.shard.path), part.shard.start, part.shard.stop):
+        batch.validate(full=True)  # texts that are none
         if not numbers_are(batch, are_finite):
             return _Seen(problem=Problem(part.file, "table.content", "a number that is none (NaN)"))
-        rows = batch.to_pylist()
-        for row in tally.watch(name, rows):
-            place = tuple(row[column] for column in key)
+        tally.count(name, batch)
+        for place in keys_of(batch, key):
             if before and place <= before:
                 return _Seen(problem=_unordered(part.file, place, before))
             first, before = first or place, place
-        blocks.append(canonical(rows, batch))
-        total += len(rows)
+        blocks.append(canonical(batch))
+        total += batch.num_rows
     return _Seen(total, b"".join(blocks), first, before, tally.counts())
 
 

@@ -14,44 +14,47 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from releases.content import canonical, to_batch
+from releases.content import batch_of_lines, keys_of, to_batch
 from releases.parquet import ROWS_PER_GROUP
 from releases.provenance import Tally
-from releases.source import MARK, Stretch, ascending, key_of, merged
+from releases.source import Stretch, ascending, merged
 from schemas.arrow import arrow_schema
-from schemas.rows import placed_jsonl, write_whole
+from schemas.engines.shards import Shard
+from schemas.rows import write_whole
 from schemas.tables import Row, Table
 from schemas.version import code_digest, environment_digest
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Block = tuple["pa.RecordBatch", bytes]
+"""Rows of one row group, and their canonical form."""
+
 _CODE = ("schemas", "releases")
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some rows of a table from row ``first`` on (from 0): of files that are merged, or of a part of one (bytes)."""
+    """Some rows of a table from row ``first`` on (from 0): those of files that are merged, or of a part of one."""
 
-    group: tuple[Stretch, ...]
     first: int
     rows: int
-    start: int = 0
-    stop: int | None = None
+    source: tuple[Stretch, ...] | Shard
 
     @property
     def path(self) -> str:
         """What it is read from, for people."""
-        return str(self.group[0].path)
+        return str(self.source.path if isinstance(self.source, Shard) else self.source[0].path)
 
     def read(self, table: Table) -> Iterator[Row]:
         """The rows, strictly ascending. Raises RequestError for a key that occurs twice."""
-        if self.stop is None:
-            yield from merged(self.group, table)
-            return
-        yield from ascending((row for _, row in placed_jsonl(self.group[0].path, self.start, self.stop)), table)
+        if isinstance(self.source, Shard):
+            return ascending(self.source.walk(), table)
+        return merged(self.source, table)
 
 
 @dataclass(frozen=True)
@@ -72,14 +75,12 @@ def pieces_of(groups: Iterable[list[Stretch]]) -> Iterator[Piece]:
         (alone, *others) = group
         if others or not alone.in_order:
             rows = sum(stretch.rows for stretch in group)
-            yield Piece(tuple(group), first, rows)
+            yield Piece(first, rows, tuple(group))
             first += rows
             continue
-        left = alone.rows
-        for start, stop in pairwise(alone.marks):
-            rows = min(left, MARK)
-            yield Piece((alone,), first, rows, start, stop)
-            first, left = first + rows, left - rows
+        for shard in alone.shards:
+            yield Piece(first, shard.rows, shard)
+            first += shard.rows
 
 
 def store(table: Table, folder: Path, piece: Piece) -> Stored:
@@ -100,23 +101,48 @@ def _write(table: Table, folder: Path, piece: Piece, made: Stored, tally: Tally)
     import pyarrow as pa
 
     schema = arrow_schema(table.schema)
-    rows = iter(tally.watch(table.name, piece.read(table)))
     options = pa.ipc.IpcWriteOptions(compression="zstd")
     batches, lines = batches_path(folder, made.name), rows_path(folder, made.name)
     with (
         pa.ipc.new_file(batches, schema, options=options) as out,
         pa.CompressedOutputStream(lines, "zstd") as canon,
     ):
-        size = ROWS_PER_GROUP - piece.first % ROWS_PER_GROUP
-        while block := list(islice(rows, size)):
-            batch, stored = to_batch(block, schema, table.name, table.key)
-            text = canonical(stored, batch)
+        for batch, text in _by_column(table, schema, piece) or _by_row(table, schema, piece):
+            keys = keys_of(batch, table.key)
             out.write_batch(batch)
             canon.write(text)
-            made.first[:] = made.first or key_of(stored[0], table)
-            made.last[:] = key_of(stored[-1], table)
-            made.blocks.append([len(block), len(text)])
-            size = ROWS_PER_GROUP
+            tally.count(table.name, batch)
+            made.first[:] = made.first or keys[0]
+            made.last[:] = keys[-1]
+            made.blocks.append([batch.num_rows, len(text)])
+
+
+def _by_column(table: Table, schema: pa.Schema, piece: Piece) -> list[Block]:
+    """The blocks of a part of a file as builders write them, in order and canonical; none for any other piece."""
+    if not isinstance(piece.source, Shard):
+        return []
+    text = piece.source.text()
+    batch = batch_of_lines(text, schema)
+    if batch is None or any(batch.column(column).null_count for column in table.key):
+        return []
+    keys = keys_of(batch, table.key)
+    if any(before >= after for before, after in pairwise(keys)):
+        return []
+    lines = text.splitlines(keepends=True)
+    starts = [0, *range(_before_group(piece), len(lines), ROWS_PER_GROUP), len(lines)]
+    return [(batch.slice(a, b - a), b"".join(lines[a:b])) for a, b in pairwise(starts) if b > a]
+
+
+def _by_row(table: Table, schema: pa.Schema, piece: Piece) -> Iterator[Block]:
+    rows, size = piece.read(table), _before_group(piece)
+    while block := list(islice(rows, size)):
+        yield to_batch(block, schema, table.name, table.key)
+        size = ROWS_PER_GROUP
+
+
+def _before_group(piece: Piece) -> int:
+    """How many rows of a piece stand before the first row group of the table that begins in it, one at least."""
+    return ROWS_PER_GROUP - piece.first % ROWS_PER_GROUP
 
 
 def batches_path(folder: Path, name: str) -> str:
@@ -132,15 +158,13 @@ def rows_path(folder: Path, name: str) -> str:
 def _digest(table: Table, piece: Piece) -> str:
     """Of all that the piece's files depend on."""
     sha = hashlib.sha256(_code())
-    place = [table.name, table.key, piece.first % ROWS_PER_GROUP, piece.start, piece.stop]
-    sha.update(orjson.dumps([place, table.schema]))
-    for stretch in piece.group:
+    sha.update(orjson.dumps([table.name, table.key, piece.first % ROWS_PER_GROUP, table.schema]))
+    if isinstance(piece.source, Shard):
+        sha.update(piece.source.text())
+        return sha.hexdigest()
+    for stretch in piece.source:
         with stretch.path.open("rb") as file:
-            file.seek(piece.start)
-            left = (stretch.path.stat().st_size if piece.stop is None else piece.stop) - piece.start
-            while left > 0 and (data := file.read(min(_PIECE, left))):
-                sha.update(data)
-                left -= len(data)
+            sha.update(hashlib.file_digest(file, "sha256").digest())
     return sha.hexdigest()
 
 

@@ -8,9 +8,10 @@ the content digest, the canonical rows: no table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from releases.parquet import BYTES_PER_FILE, Written, columns_of, file_names, wr
 from releases.provenance import Tally
 from releases.sharding import files
 from releases.sharding.pieces import Stored, pieces_of, rows_path, store
-from releases.source import in_groups, survey, working_files
+from releases.source import Stretch, in_groups, joined, surveyed_shard, working_files
 from schemas.engines.choice import Engine
+from schemas.engines.shards import of_files
 from schemas.errors import RequestError
 from schemas.tables import Table
 from schemas.workspace import Workspace
@@ -45,8 +47,7 @@ class Sharded:
         declared, engine, shards = self.workspace.benchmark.table(table), self.engine, self.shards
         schema = columns_of(declared)
         shards.mkdir(parents=True, exist_ok=True)
-        surveyed = engine.map(partial(survey, table=declared), working_files(self.workspace, table))
-        pieces = pieces_of(in_groups(list(surveyed)))
+        pieces = pieces_of(in_groups(list(self._surveyed(declared))))
         stored = list(engine.map(partial(store, declared, shards), pieces))
         _check_order(declared, stored)
         planned = files.cut(stored, self.bytes_per_file)
@@ -57,6 +58,13 @@ class Sharded:
         for piece in stored:
             tally.add(piece.tally)
         return written(declared, schema, _digest(shards, stored), [file.rows for file in planned])
+
+    def _surveyed(self, table: Table) -> Iterator[Stretch | None]:
+        """What the working files of a table hold."""
+        parts = [shard for path in working_files(self.workspace, table.name) for shard in of_files([path])]
+        seen = self.engine.map(partial(surveyed_shard, table), parts)
+        for _, of_file in groupby(seen, key=lambda part: part.path):
+            yield joined(list(of_file))
 
 
 def _check_order(table: Table, stored: Sequence[Stored]) -> None:

@@ -11,9 +11,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from schemas.collector import calm_collector
 from schemas.errors import MachineError
 
 Item = TypeVar("Item")
@@ -38,7 +40,7 @@ class Local:
         The task and the items are sent to other processes: a function of a module, or a ``partial`` of one.
         """
         if self.processes < 2:
-            yield from map(task, items)
+            yield from map(partial(calmly, task), items)
             return
         going = iter(items)
         waiting: deque[tuple[Item, Future[Made]]] = deque()
@@ -69,6 +71,12 @@ class Local:
 _NONE: Any = object()
 
 
+def calmly(task: Callable[[Item], Made], item: Item) -> Made:
+    """What the task makes of an item; thousands of rows are objects that the garbage collector looks at in vain."""
+    with calm_collector():
+        return task(item)
+
+
 def _pool(processes: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(processes, mp_context=get_context("forkserver"))
 
@@ -76,7 +84,7 @@ def _pool(processes: int) -> ProcessPoolExecutor:
 def _submit(pool: ProcessPoolExecutor, task: Callable[[Item], Made], item: Item) -> Future[Made]:
     """As ``pool.submit``; of a pool that is broken already, a future that says so."""
     try:
-        return pool.submit(task, item)
+        return pool.submit(calmly, task, item)
     except BrokenProcessPool as error:
         failed: Future[Made] = Future()
         failed.set_exception(error)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar, cast
 
-from schemas.engines.local import AHEAD
+from schemas.engines.local import AHEAD, calmly
 from schemas.errors import MachineError, RequestError
 
 Item = TypeVar("Item")
@@ -92,7 +92,7 @@ class _Output:
 def _outcome(task: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
     """What a task makes, or what it raised: as it is, not as Ray wraps it."""
     try:
-        return task(item), None
+        return calmly(task, item), None
     except Exception as error:  # noqa: BLE001 - raised again by whoever asked
         return None, error
 
