@@ -7,6 +7,7 @@ transfer and puts it in before the next, and makes a handle of the loop for ever
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import NamedTuple
 
 import pycurl
@@ -48,7 +49,8 @@ class Driver:
     def drop(self, curl: pycurl.Curl) -> None:
         """Break off a transfer, with its connection."""
         if self._waiting.pop(curl, None) is not None:
-            self._multi.remove_handle(curl)
+            with contextlib.suppress(pycurl.error):
+                self._multi.remove_handle(curl)
 
     def close(self) -> None:
         """Break off all transfers and close all connections."""
@@ -103,19 +105,19 @@ class Driver:
         elif milliseconds > 0:
             self._due = due = self._loop.time() + milliseconds / 1000
             if self._timer is None or self._timer.when() > due:
-                self._arm(due)
+                self._arm(self._loop, due)
 
-    def _arm(self, due: float) -> None:
+    def _arm(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_at(due, self._fired)
+        self._timer = loop.call_at(due, self._fired)
 
     def _fired(self) -> None:
         self._timer = None
-        if self._due is None:
+        if self._due is None or self._loop is None:
             return
         if self._due > self._loop.time():
-            self._arm(self._due)
+            self._arm(self._loop, self._due)
         else:
             self._due = None
             self._act_on_time()

@@ -45,7 +45,7 @@ class Sockets:
     @property
     def descriptor(self) -> int:
         """For an event loop to wait for."""
-        return self._selector.fileno()  # type: ignore[attr-defined, no-any-return]  # of all selectors but select()
+        return self._selector.fileno()
 
     def add(self, descriptor: int, _purpose: int) -> int:
         """A socket was made (SOCKOPTFUNCTION); it has no port yet."""

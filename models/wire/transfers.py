@@ -104,8 +104,7 @@ class Transfers:
         """
         idle = self._idle.setdefault(target, [])
         transfer = idle.pop() if idle else _Transfer(target, self._proxy, self._driver.sockets)
-        transfer.begin(body, patience, most)
-        failed = await self._over(transfer.curl)
+        failed = await self._over(transfer, body, patience, most)
         if failed is not None:
             if not transfer.stale:
                 return transfer.failed(*failed)
@@ -119,19 +118,19 @@ class Transfers:
         """The same on a new connection, after one that was over before anything was sent on it."""
         transfer = _Transfer(target, self._proxy, self._driver.sockets)
         transfer.curl.setopt(pycurl.FRESH_CONNECT, 1)
-        transfer.begin(body, patience, most)
-        failed = await self._over(transfer.curl)
+        failed = await self._over(transfer, body, patience, most)
         if failed is not None:
             return transfer.failed(*failed)
         response = transfer.response()
         transfer.curl.close()
         return response
 
-    async def _over(self, curl: pycurl.Curl) -> Failed | None:
+    async def _over(self, transfer: _Transfer, body: bytes, patience: Patience, most: int | None) -> Failed | None:
+        transfer.begin(body, patience, most)
         try:
-            return await self._driver.begin(curl)
+            return await self._driver.begin(transfer.curl)
         except asyncio.CancelledError:
-            self._driver.drop(curl)
+            self._driver.drop(transfer.curl)
             raise
 
 
