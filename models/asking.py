@@ -57,7 +57,7 @@ class Asking:
         self._places: dict[str, Place] = {}
         self._servers: dict[Server, tuple[Client, Pace]] = {}
         self._clients = contextlib.AsyncExitStack()
-        self._under_way: dict[bytes, asyncio.Event] = {}
+        self._under_way: dict[bytes, asyncio.Event | None] = {}  # by key; whoever else asks the same waits for it
 
     async def __aenter__(self) -> Self:
         return self
@@ -101,15 +101,15 @@ class Asking:
         if self.stopped:
             raise StoppedError
         model = self.settings.roles[request.role]
-        if model == OFFLINE:
+        if model.name == OFFLINE.name:
             return self.counted(request, Reply("answered", request.compose()))
         place = self._places.get(model.name) or await self.place(model)
         asked = self.question(request, model, place)
         try:
             while (message := self.replayed(asked.key)) is None:
-                other = self._under_way.get(asked.key)
-                if other is None:
+                if asked.key not in self._under_way:
                     return await self._ask_once(request, model, place, asked)
+                other = self._under_way[asked.key] = self._under_way[asked.key] or asyncio.Event()
                 await other.wait()  # another chain asks the same question: it is paid once
         except UnansweredError as error:
             if error.kind == "schemaless" and self.probe.refused(model, error.reason):
@@ -129,7 +129,8 @@ class Asking:
         """Count a reply and show where the run stands."""
         if reply.status == "answered":
             self.used.rows += request.rows
-        self.progress.show(self.used, self.retries)
+        if self.progress.is_due():
+            self.progress.show(self.used, self.retries)
         return reply
 
     def replayed(self, key: bytes) -> Mapping[str, Any] | None:
@@ -170,7 +171,8 @@ class Asking:
         raw = orjson.dumps(message)
         self.journal.answer(Answered(key, raw, content.usage, content.metered, None, batch=True))
         self.budget.spent += self._paid(model, content, worst, batch=True)
-        self.progress.show(self.used, self.retries)
+        if self.progress.is_due():
+            self.progress.show(self.used, self.retries)
 
     async def _batches_at(self, identity: str) -> BatchCalls:
         for model in self.settings.roles.values():
@@ -186,12 +188,13 @@ class Asking:
         )
 
     async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply:
-        over = self._under_way[asked.key] = asyncio.Event()
+        self._under_way[asked.key] = None
         try:
             content = await self._ask(asked_of(request, model, asked, place.identity), model, place)
         finally:
-            del self._under_way[asked.key]
-            over.set()
+            over = self._under_way.pop(asked.key)
+            if over is not None:
+                over.set()
         reply = reply_of(request, content)
         self.probe.observe(request, model, asked.manner, reply)
         if reply.status != "answered":

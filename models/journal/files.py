@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from models.journal import recovery
+from models.journal.records import STATEMENTS
 from schemas.errors import AnamnesisError, MachineError, RequestError
 
 VERSION = 2
@@ -36,7 +37,9 @@ def connected(path: Path) -> sqlite3.Connection:
     try:
         if not path.exists():
             _create(path)
-        connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS
+        )
         try:
             check(connection, path)
             connection.execute("PRAGMA synchronous = FULL")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -107,16 +108,30 @@ def question_key(server: str, wire: str, sample: int, attempt: int, settings: by
 
 def chain(parts: Sequence[Part]) -> tuple[bytes, ...]:
     """The digest of each part, which covers all before it."""
-    made: list[bytes] = []
-    previous = ROOT
-    for role, text in parts:
-        kept = _digest if len(made) + 1 < len(parts) else _digest.__wrapped__  # what a request ends with is its own
-        previous = kept(previous, role, text)
-        made.append(previous)
-    return tuple(made)
+    parts = tuple(parts)
+    if not parts:
+        return ()
+    before = parts[:-1]
+    made = _begun.get(parts[:-3])  # of a conversation: without the last message, its answer and the next message
+    made = _begun.get(before) if made is None else made
+    digests = list(made or ())
+    if len(digests) < len(before):
+        digest = _digest.__wrapped__ if made else _digest
+        for role, text in before[len(digests) :]:
+            digests.append(digest(digests[-1] if digests else ROOT, role, text))
+        while len(_begun) >= _BEGUN:
+            _begun.popitem(last=False)
+        _begun[before] = tuple(digests)
+    digests.append(_digest.__wrapped__(digests[-1] if digests else ROOT, *parts[-1]))
+    return tuple(digests)
 
 
-@functools.lru_cache(maxsize=2**14)  # what many requests begin with, and conversations each time they go on
+_BEGUN = 2**12
+_begun: OrderedDict[tuple[Part, ...], tuple[bytes, ...]] = OrderedDict()
+"""What the latest requests began with, all but their last parts, with its digests: most parts were seen before."""
+
+
+@functools.lru_cache(maxsize=2**12)  # what the first requests of many conversations begin with
 def _digest(previous: bytes, role: str, text: str) -> bytes:
     return hashlib.sha256(b"%s%s\n%s" % (previous, role.encode(), text.encode())).digest()
 
