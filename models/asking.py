@@ -81,7 +81,8 @@ class Asking:
         for left in leftovers(self.journal):
             batches = await self._batches_at(left.server)
             await batches.take_leftover(left, self.settings.batch)
-        self.budget.spent = spent(self.journal.read, self.settings.prices)
+        if not self.budget.sums.common:
+            self.budget.spent = spent(self.journal.read, self.settings.prices)
 
     def leave(self) -> None:
         """One of the chains has ended."""
@@ -90,6 +91,7 @@ class Asking:
     def stop(self) -> None:
         """Send nothing more."""
         self.stopped = True
+        self.budget.stop()
         for _, pace in self._servers.values():
             pace.stop()
 
@@ -108,9 +110,10 @@ class Asking:
         try:
             while (message := self.replayed(asked.key)) is None:
                 other = self._under_way.get(asked.key)
-                if other is None:
-                    return await self._ask_once(request, model, place, asked)
-                await other.wait()  # another chain asks the same question: it is paid once
+                if other is not None:
+                    await other.wait()  # another chain asks the same question: it is paid once
+                elif (reply := await self._ask_once(request, model, place, asked)) is not None:
+                    return reply
         except UnansweredError as error:
             if error.kind == "schemaless" and self.probe.refused(model, error.reason):
                 return await self.answer(request)
@@ -185,20 +188,23 @@ class Asking:
             fix="Run again with the models it was submitted for, or with another --journal",
         )
 
-    async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply:
+    async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply | None:
+        """The reply; None where the journal has it from another process."""
         over = self._under_way[asked.key] = asyncio.Event()
         try:
             content = await self._ask(asked_of(request, model, asked, place.identity), model, place)
         finally:
             del self._under_way[asked.key]
             over.set()
+        if content is None:
+            return None
         reply = reply_of(request, content)
         self.probe.observe(request, model, asked.manner, reply)
         if reply.status != "answered":
             self.journal.came_to(asked.key, reply.status, reply.reason)
         return self.counted(request, reply)
 
-    async def _ask(self, asked: Asked, model: Model, place: Place) -> Content:
+    async def _ask(self, asked: Asked, model: Model, place: Place) -> Content | None:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
         wire = wire_of(asked.question.wire)
 
@@ -230,7 +236,8 @@ class Asking:
             self.used.doubts += error.doubt
             self.used.doubt_cost += worst if error.doubt else 0.0
 
-        await self.journal.ask([asked])
+        if not await self.journal.claim(asked, place.pace.sleep):
+            return None
         try:
             return await place.pace.attempt(once, failed)
         except ServerFailedError as error:

@@ -29,6 +29,11 @@ _ANSWERED = "INSERT OR IGNORE INTO replies VALUES {rows}", "(?, ?, ?, ?, 'answer
 
 _SENT = "UPDATE requests SET sent = sent + 1, pending = 0 WHERE key IN ({rows})", "?"
 
+_CLAIMED = """
+SELECT requests.key, replies.key IS NOT NULL FROM requests LEFT JOIN replies USING (key)
+WHERE requests.key IN ({rows}) AND (pending OR replies.key IS NOT NULL)
+"""
+
 StoredPart = tuple[bytes, bytes, str, str]
 """Digest, the digest before it, role, text."""
 
@@ -118,6 +123,16 @@ def insert_asked(connection: sqlite3.Connection, noted: Sequence[NotedRequest]) 
             for one, asked, question in ((one, one.asked, one.asked.question) for one in noted)
         ],
     )  # fmt: skip
+
+
+def claimed(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bool]:
+    """Of requests that this process has no part in, those that another is asking, or has the reply to (True)."""
+    found: dict[bytes, bool] = {}
+    for start in range(0, len(keys), _TOGETHER):
+        some = keys[start : start + _TOGETHER]
+        sql = _CLAIMED.format(rows=", ".join("?" * len(some)))
+        found.update((key, bool(answered)) for key, answered in connection.execute(sql, tuple(some)))
+    return found
 
 
 def insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered]) -> None:

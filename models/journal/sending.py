@@ -9,8 +9,12 @@ sent.
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterable
 from pathlib import Path
+
+from schemas.errors import MachineError
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _HEADER = 64  # bytes: which start of the machine this is
@@ -19,11 +23,21 @@ _NONE = bytes(_KEY)
 
 
 class Sending:
-    """The open file."""
+    """The open file, of one process. Raises MachineError when another one is sending by it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._handle)
+            raise MachineError(
+                "requests are still in flight",
+                path,
+                expected="a process of an earlier run waits for their replies",
+                fix="Wait for it, or use another --journal",
+            ) from None
         self._free: list[int] = []
         self._places = 0
 
@@ -39,6 +53,21 @@ class Sending:
         """Forget what an earlier run left."""
         os.truncate(self._handle, 0)
         os.pwrite(self._handle, _boot(), 0)
+        self._free, self._places = [], 0
+
+    def take_over(self, others: Iterable[Path]) -> None:
+        """Take over what the processes of an earlier run were sending, and remove their files. Raises MachineError."""
+        left: list[tuple[Sending, set[bytes] | None]] = [(one, one.left()) for one in map(Sending, others)]
+        if not left:
+            return
+        own = self.left() or set()
+        self.begin()
+        for key in own.union(*(keys or () for _, keys in left)):
+            self.enter(key)
+        if any(keys is None for _, keys in left):
+            os.truncate(self._handle, 0)  # it is not known any more
+        for one, _ in left:
+            one.close()
 
     def enter(self, key: bytes) -> int:
         """A request is about to be sent; the place it takes."""
