@@ -54,9 +54,13 @@ def opened(path: Path, concurrency: int) -> Iterator[Journal]:
             reserve = Reserve(path.with_name(f".{path.name}.reserve"), max(SMALLEST, EACH * concurrency))
             try:
                 sending = Sending(path.with_name(f".{path.name}.sending"))
-                sending.take_over(files.left_beside(path, "sending"))
-                reserve.take_over(files.left_beside(path, "reserve"))
-                journal = Journal(path, connection, reserve, sending)
+                try:
+                    sending.take_over(files.left_beside(path, "sending"))
+                    reserve.take_over(files.left_beside(path, "reserve"))
+                    journal = Journal(path, connection, reserve, sending)
+                except BaseException:
+                    sending.close()
+                    raise
                 try:
                     yield journal
                 finally:
