@@ -8,9 +8,10 @@ import signal
 import subprocess
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from journal_samples import ROOT, program, query
+from journal_samples import program, query
 from test_models_running import PRICES, question, roles, single
 
 from models.backends import BackendSettings, run
@@ -46,7 +47,7 @@ def test_killed_in_a_process_or_whole_a_run_goes_on_in_any_number_to_the_same_by
         children = _children(started)
         started.kill()
         started.wait()
-        _wait_for(started, lambda: not any(os.path.exists(f"/proc/{child}") for child in children))
+        _wait_for(started, lambda: not any(Path(f"/proc/{child}").exists() for child in children))
         assert program(killed, address).wait(60) == 0
         stats = api.stats()
     assert (killed / "said.json").read_bytes() == (tmp_path / "undisturbed" / "said.json").read_bytes()
@@ -129,21 +130,20 @@ def test_several_processes_and_batches_exclude_each_other(rehearse, settings):
 def test_the_next_run_waits_for_a_process_that_outlived_its_run(settings):
     with opened(settings.journal, 1) as journal:
         number = journal.run
-    with joined(settings.journal, 1, 1, number, lambda: contextlib.nullcontext()):
-        with pytest.raises(MachineError, match="still in flight"), opened(settings.journal, 1):
-            pass
+    with (
+        joined(settings.journal, 1, 1, number, contextlib.nullcontext),
+        pytest.raises(MachineError, match="still in flight"),
+        opened(settings.journal, 1),
+    ):
+        pass
     with opened(settings.journal, 1):
         pass
 
 
 def _children(process):
-    listed = (ROOT / "/proc" / str(process.pid) / "task" / str(process.pid) / "children").read_text()
-    return [int(one) for one in listed.split() if b"spawn_main" in _command(one)]
-
-
-def _command(number):
-    with open(f"/proc/{number}/cmdline", "rb") as words:
-        return words.read()
+    """The processes that drive chains, without the one that multiprocessing starts for itself."""
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(one) for one in listed if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def _wait_for(process, true):
