@@ -1,4 +1,4 @@
-"""`run` and `judge` in several processes: the same bytes as in one, and nothing that any of them asked is asked again."""
+"""`run` and `judge` in several processes: the same bytes as in one, and nothing is asked by two of them."""
 
 import pickle
 
