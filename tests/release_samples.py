@@ -112,8 +112,8 @@ def command(*words: str | Path, **environment: str) -> subprocess.CompletedProce
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = releases_main(argv)
-            said, told = (file.seek(0) or file.read() for file in (out, err))
-        return subprocess.CompletedProcess(argv, code, said, told)
+            said, errors = (file.seek(0) or file.read() for file in (out, err))
+        return subprocess.CompletedProcess(argv, code, said, errors)
     return subprocess.run(
         [sys.executable, "-m", "releases", *argv],
         cwd=ROOT,

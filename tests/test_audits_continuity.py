@@ -100,7 +100,7 @@ def invented(text, origin=None, **home):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("Our cat lay on the newspaper.", "cat"),
         ("I got into my car and drove off.", "car"),
@@ -110,8 +110,8 @@ def invented(text, origin=None, **home):
         ("There was a fox in our garden.", "garden"),
     ],
 )
-def test_belongings_that_the_ledger_does_not_have_are_told(text, told):
-    assert [told in finding.message for finding in invented(text)] == [True]
+def test_belongings_that_the_ledger_does_not_have_are_found(text, reported):
+    assert [reported in finding.message for finding in invented(text)] == [True]
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def future(words):
 
 def test_what_a_model_finds_points_at_the_words_and_names_the_model(rehearse, audit):
     rehearse(compose=says(defects=[future(WORDS)], lacking=["somatic"]))
-    code, told = audit()
-    by_code = {finding["code"]: finding for finding in told["findings"]}
+    code, reported = audit()
+    by_code = {finding["code"]: finding for finding in reported["findings"]}
     assert code == 1
     assert (by_code["perspective.future"]["span"], by_code["perspective.future"]["text"]) == ([0, len(WORDS)], WORDS)
     assert "judged by claude" in by_code["rubin.somatic"]["message"]
@@ -55,8 +55,8 @@ def test_what_a_model_finds_points_at_the_words_and_names_the_model(rehearse, au
 def test_a_model_is_asked_whose_name_it_is(rehearse, audit):
     defect = {"criterion": "named", "words": WORDS, "reason": "the narrator answers to it"}
     rehearse(compose=says(defects=[defect]))
-    code, told = audit(only=["identity"])
-    assert (code, [(finding["code"], finding["severity"]) for finding in told["findings"]]) == (
+    code, reported = audit(only=["identity"])
+    assert (code, [(finding["code"], finding["severity"]) for finding in reported["findings"]]) == (
         1,
         [("identity.named", "warning")],
     )
@@ -64,9 +64,9 @@ def test_a_model_is_asked_whose_name_it_is(rehearse, audit):
 
 def test_a_claim_whose_words_are_not_in_the_text_is_dropped_and_counted(rehearse, audit):
     rehearse(compose=says(defects=[future("words that nobody wrote")]))
-    code, told = audit()
-    assert (code, told["findings"]) == (0, [])
-    assert "1 claims dropped: words not in the text" in told["skipped"][-1]
+    code, reported = audit()
+    assert (code, reported["findings"]) == (0, [])
+    assert "1 claims dropped: words not in the text" in reported["skipped"][-1]
 
 
 def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_reason(rehearse, audit):
@@ -78,16 +78,16 @@ def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_reason(rehearse
         return "I would rather not say." if len(heard) == 1 else good(body)
 
     rehearse(compose=compose)
-    code, told = audit()
-    assert (code, told["findings"], told["skipped"][1:]) == (0, [], [])
+    code, reported = audit()
+    assert (code, reported["findings"], reported["skipped"][1:]) == (0, [], [])
     assert len(heard) == 3
 
 
 def test_a_memory_without_a_usable_reply_is_no_clean_one(rehearse, audit):
     api = rehearse(compose=lambda body: "I would rather not say.")
-    code, told = audit()
+    code, reported = audit()
     assert (code, api.stats()["answered"]) == (3, 6)  # each question three times, then with the reason
-    assert [line.split(":")[1].split()[-1] for line in told["skipped"] if line.startswith("deep")] == [
+    assert [line.split(":")[1].split()[-1] for line in reported["skipped"] if line.startswith("deep")] == [
         "perspective",
         "rubin",
     ]
@@ -103,5 +103,5 @@ def test_what_was_answered_once_is_never_asked_again(rehearse, audit):
 
 def test_a_memory_without_an_age_is_said_to_be_unasked(rehearse, audit):
     rehearse(compose=says())
-    _, told = audit(age=None, timeline="")
-    assert any(line.endswith("perspective: no age") for line in told["skipped"])
+    _, reported = audit(age=None, timeline="")
+    assert any(line.endswith("perspective: no age") for line in reported["skipped"])

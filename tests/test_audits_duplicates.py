@@ -190,8 +190,12 @@ def test_the_earlier_is_kept_then_the_more_intense_then_the_lower_id():
 
 
 def test_a_row_is_found_once_and_kept_is_one_that_is_not_dropped_itself():
-    told = "the river rose over the bank behind the mill and took our boat with both oars and the long rope"
-    one, two, three = told, told.replace("rope", "chain"), told.replace("rope", "chain").replace("both", "all")
+    narrative = "the river rose over the bank behind the mill and took our boat with both oars and the long rope"
+    one, two, three = (
+        narrative,
+        narrative.replace("rope", "chain"),
+        narrative.replace("rope", "chain").replace("both", "all"),
+    )
     rows = [memory(2, two, age=11), memory(3, three, age=12), memory(1, one, age=10), memory(4, "of hens and dogs")]
     found = findings(rows)
     texts = [one, two, three, "of hens and dogs"]

@@ -186,8 +186,8 @@ def test_own_user_rows_are_compared_with_the_menu_of_a_workspace_that_is_named(t
     path = written(tmp_path / "mine.jsonl", user(("Books", "Genre", ["Drama", "drama"])), {"affinities": 5})
     words = ["--benchmark", "personalens-published", "--table", "users", "--rows", path]
     assert evenness.main(words) == 0
-    told = capsys.readouterr().err
-    assert "Books: Genre" in told and "skipped: possible values not counted: no preferences" in told
+    reported = capsys.readouterr().err
+    assert "Books: Genre" in reported and "skipped: possible values not counted: no preferences" in reported
     menu = one_row("preferences") | {"domain": "Books", "preference": "Genre", "possible_values": ["Drama"]}
     Workspace(tmp_path, "personalens-published").write("preferences", [menu | {"categorical": True}])
     assert evenness.main([*words, "--workspace", str(tmp_path), "--json"]) == 0

@@ -26,8 +26,10 @@ def test_a_sentence_in_which_no_pattern_finds_anything_is_a_warning_if_it_reads_
 
 
 def test_what_others_say_is_not_weighed_like_what_the_narrator_says():
-    told, said = (Passage(text).scores[0, model().codes.index("perspective.adult")] for text in (ADULT, f'"{ADULT}"'))
-    assert said < told
+    narrated, said = (
+        Passage(text).scores[0, model().codes.index("perspective.adult")] for text in (ADULT, f'"{ADULT}"')
+    )
+    assert said < narrated
 
 
 @pytest.mark.parametrize(("age", "findings"), [(6, 1), (12, 1), (13, 0), (None, 0)])

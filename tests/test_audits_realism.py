@@ -52,13 +52,13 @@ def test_settings_of_users_are_laid_over_and_mistakes_are_named(tmp_path):
     path.write_text("[casual]\nlower_start = [0, 1]\n")
     assert read_settings(path)["casual"]["lower_start"] == [0, 1]
     assert read_settings(path)["casual"]["contraction"] == [0.1, 1]
-    for text, told in (
+    for text, reported in (
         ("[casul]\nwords = [1, 2]\n", "unknown group 'casul'"),
         ("[casual]\nword = [1, 2]\n", "unknown figure 'word'"),
         ("[casual]\nwords = [1]\n", "malformed range"),
     ):
         path.write_text(text)
-        with pytest.raises(RequestError, match=told):
+        with pytest.raises(RequestError, match=reported):
             read_settings(path)
 
 

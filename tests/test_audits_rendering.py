@@ -25,9 +25,9 @@ def line_of(found, rows=()):
 
 def test_the_whole_text_of_a_row_never_lands_in_the_report_though_two_rows_carry_its_id():
     rows = [{"id": "m1", "content_full": "The hamster was out. " * 300}] * 2
-    told = report("memories", rows, "duplicate")
-    assert any("row 2: nearly the same as m1 (row 1)" in line for line in told)
-    assert max(map(len, told)) < 400
+    reported = report("memories", rows, "duplicate")
+    assert any("row 2: nearly the same as m1 (row 1)" in line for line in reported)
+    assert max(map(len, reported)) < 400
 
 
 @pytest.mark.parametrize(
@@ -49,21 +49,24 @@ def test_words_in_a_list_are_shown_in_their_sentence():
 
 
 def test_how_to_see_the_findings_that_are_left_out_is_said():
-    told = report("memories", [{"id": f"m{number}"} for number in range(SHOWN + 2)], "format.id")
-    assert "  … 2 more; --json lists all of them" in told
+    reported = report("memories", [{"id": f"m{number}"} for number in range(SHOWN + 2)], "format.id")
+    assert "  … 2 more; --json lists all of them" in reported
 
 
 def test_the_columns_a_row_has_in_place_of_its_text_are_named_once():
     rows = [{"id": f"m{number}", "text": "It rained.", "Memory\x1b Text": "It rained."} for number in range(9)]
-    told = [line for line in report("memories", rows, "format.missing") if "unknown columns" in line]
-    (line,) = told
+    reported = [line for line in report("memories", rows, "format.missing") if "unknown columns" in line]
+    (line,) = reported
     assert "'Memory  Text', 'text'" in line and "the text is read from content_full" in line.lower()
     assert not any("unknown columns" in line for line in report("memories", [{"content_full": "It rained."}]))
 
 
 def test_rows_without_an_id_are_named_by_their_place():
-    told = report("decisions", [{"final_decision": "She stays. She sits."}], "person")
-    assert "Rows without character_id or scenario_id are named by their place: #1 is the first row of the table" in told
+    reported = report("decisions", [{"final_decision": "She stays. She sits."}], "person")
+    assert (
+        "Rows without character_id or scenario_id are named by their place: #1 is the first row of the table"
+        in reported
+    )
     assert not any("named by their place" in line for line in report("memories", [{"id": "m1"}], "format.missing"))
 
 

@@ -276,9 +276,9 @@ def test_the_report_shows_the_words_an_option_must_not_have(tmp_path, capsys):
     workspace.write("mcqs", mcqs)
     workspace.write("mcq_keys", keys)
     assert command.main(["--benchmark", "heart-published", "--workspace", str(tmp_path), "--no-solvers"]) == 1
-    told = [line for line in capsys.readouterr().err.splitlines() if "shortcut.person" in line]
-    assert [line.split("options.")[1].split("  An option")[0] for line in told[:1]] == ["B  “She”"]
-    assert "“Choose to wait. Choose" in told[1] and max(map(len, told)) < 400
+    reported = [line for line in capsys.readouterr().err.splitlines() if "shortcut.person" in line]
+    assert [line.split("options.")[1].split("  An option")[0] for line in reported[:1]] == ["B  “She”"]
+    assert "“Choose to wait. Choose" in reported[1] and max(map(len, reported)) < 400
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_a_wrong_request_is_one_line_with_exit_code_2_and_writes_nothing(tmp_pat
         (["personalens", "--from", "."], "nothing of PersonaLens"),
     ],
 )
-def test_a_bad_argument_is_told_with_what_would_do(tmp_path, monkeypatch, capsys, words, expected):
+def test_a_bad_argument_is_reported_with_what_would_do(tmp_path, monkeypatch, capsys, words, expected):
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
     assert expected in capsys.readouterr().err

@@ -266,7 +266,7 @@ def test_dry_run_without_a_price_says_unknown(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["--char", "CHAR_4"], "Did you mean: CHAR_04"),
         (["--stage", "adolesence"], "Did you mean: adolescence"),
@@ -275,10 +275,10 @@ def test_dry_run_without_a_price_says_unknown(tmp_path, capsys):
         (["--intensities", "strong"], "invalid choice"),
     ],
 )
-def test_wrong_request_is_told_in_one_line_and_writes_nothing(tmp_path, run, arguments, told):
+def test_wrong_request_is_reported_in_one_line_and_writes_nothing(tmp_path, run, arguments, reported):
     code, _, said = run(tmp_path, *arguments)
     assert code == 2
-    assert said.startswith("error: ") and told in said and "\n" not in said
+    assert said.startswith("error: ") and reported in said and "\n" not in said
     assert not (tmp_path / "heart/memories").exists()
 
 

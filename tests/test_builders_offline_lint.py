@@ -43,14 +43,14 @@ def test_every_pattern_has_scenes_that_suit_it_and_enough_to_say_in_them():
 
 
 def test_pattern_without_a_scene_or_with_too_few_lines_is_named():
-    told = [dataclasses.replace(scene, kinds=("asked",)) for scene in scenes() if scene.domain == "health"]
+    read = [dataclasses.replace(scene, kinds=("asked",)) for scene in scenes() if scene.domain == "health"]
     who = voice("N-High")
     first = dataclasses.replace(who.patterns[0], condition=Condition())
     thought = [VoiceLine("I saw it.", Condition(only=frozenset({kind}))) for kind in ("asked", "danger", "sorrow")]
     away = dataclasses.replace(first, condition=Condition(unless=frozenset({"asked"})))
 
     def problems(pattern):
-        return list(coverage_problems({"N-High": dataclasses.replace(who, patterns=(pattern,))}, told))
+        return list(coverage_problems({"N-High": dataclasses.replace(who, patterns=(pattern,))}, read))
 
     plain = dataclasses.replace(first, think=_unconditioned(first.think), act={})
     assert problems(plain) == []
@@ -68,9 +68,9 @@ def _unconditioned(lines):
 
 def test_no_sentence_stands_in_two_scenes():
     assert list(lint.repeated(scenes())) == []
-    told = read_scenes(FOLDER / "scenes/adult_health.toml")
-    twice = dataclasses.replace(told[0], id="again", beats={"open": told[1].beats["later"]})
-    assert any("the same sentence as in" in problem for problem in lint.repeated([*told, twice]))
+    read = read_scenes(FOLDER / "scenes/adult_health.toml")
+    twice = dataclasses.replace(read[0], id="again", beats={"open": read[1].beats["later"]})
+    assert any("the same sentence as in" in problem for problem in lint.repeated([*read, twice]))
 
 
 @pytest.mark.parametrize(

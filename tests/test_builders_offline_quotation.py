@@ -14,8 +14,8 @@ def remembered():
     return [memory for character in load_characters() for memory in memories_of(character, 40)]
 
 
-def memory(*triggers, told="", age=9, name="MEM_01_0001"):
-    text = told or " ".join(triggers)
+def memory(*triggers, narrative="", age=9, name="MEM_01_0001"):
+    text = narrative or " ".join(triggers)
     who = f"CHAR_{name.split('_')[1]}"
     return {"id": name, "character_id": who, "triggers": list(triggers), "content_full": text, "age": age}
 
@@ -58,7 +58,7 @@ def test_what_needs_its_context_to_be_understood_is_no_thing(trigger):
 
 
 def test_only_things_that_the_narrative_speaks_of_are_named():
-    assert things(memory("a dustpan", "a crowd", told="There was a dustpan under the stove.")) == ["the dustpan"]
+    assert things(memory("a dustpan", "a crowd", narrative="There was a dustpan under the stove.")) == ["the dustpan"]
 
 
 def test_two_things_of_a_memory_share_no_word():

@@ -170,7 +170,7 @@ def test_id_of_another_character_is_refused(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         ("O = 0.97", "O = 1.7", ["big_five.O", "above the maximum of 1"]),
         ("O = 0.97", "O = 0.7", ["big_five", "not at its end", "0.95"]),
@@ -184,12 +184,12 @@ def test_id_of_another_character_is_refused(run, tmp_path):
         ("humility = 0.70", 'humility = "much"', ["values.humility", "a string, expected number"]),
     ],
 )
-def test_spec_that_breaks_a_rule_names_field_and_limit(run, tmp_path, before, after, told):
+def test_spec_that_breaks_a_rule_names_field_and_limit(run, tmp_path, before, after, reported):
     assert before in SPEC
     code, _, said = run(spec=SPEC.replace(before, after, 1))
     assert code == 2
     assert said.startswith("error: character breaks a rule") and "\n" not in said
-    assert all(words in said for words in ("mine.toml", "row CHAR_12", *told)), said
+    assert all(words in said for words in ("mine.toml", "row CHAR_12", *reported)), said
     assert not (tmp_path / "build/heart/characters").exists()
 
 

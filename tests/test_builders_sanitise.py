@@ -39,8 +39,8 @@ def test_every_text_field_is_cleaned():
         "emotion_signature": {**row["emotion_signature"], "primary": "CHAR_04", "secondary": "CHAR_04"},
     }
     clean = sanitised(marked, "Role D")
-    told = {name: value for name, value in clean.items() if name not in ("id", "character_id", "ledger_refs")}
-    assert "CHAR_" not in str(told) and str(told).count("Role D") == 15
+    sent = {name: value for name, value in clean.items() if name not in ("id", "character_id", "ledger_refs")}
+    assert "CHAR_" not in str(sent) and str(sent).count("Role D") == 15
 
 
 @given(rows_of("memories"))

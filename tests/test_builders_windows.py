@@ -97,7 +97,7 @@ def test_finished_rows_fit_the_schema_and_say_what_wrote_them(window):
     assert [row["emotion_signature"]["intensity"] for row in part.rows] == [one.intensity for one in PLANS]
 
 
-def test_contexts_of_earlier_memories_are_told_to_keep_away_from(window):
+def test_the_request_names_contexts_of_earlier_memories_to_avoid(window):
     requests, _ = asked(window)
     assert "(none yet)" in requests[0].prompt
     for one in PLANS[:BATCH]:

@@ -130,8 +130,8 @@ def test_a_model_that_reads_keeps_its_option_in_every_order(tmp_path, rehearse):
     rehearse(compose=compose)
     out = tmp_path / "result.json"
     evaluate(tmp_path, "choice", "--setting", "vanilla", "--model", MODEL, "--quiet", "--orders", 4, "--out", out)
-    told = result_at(out)["figures"]["orders"]
-    assert (told["same"]["hits"], told["same"]["items"]) == (4, 4)
+    reported = result_at(out)["figures"]["orders"]
+    assert (reported["same"]["hits"], reported["same"]["items"]) == (4, 4)
     assert result_at(out)["figures"]["letters"] == {"A": 4, "B": 4, "C": 4, "D": 4}
 
 
@@ -375,6 +375,6 @@ def test_several_models_cannot_share_one_file(tmp_path, capfd):
     small_release(tmp_path)
     words = ["--setting", "vanilla", "--model", "offline:random", "offline:longest", "--out", tmp_path / "r.json"]
     assert evaluate(tmp_path, "choice", *words) == 2
-    told = capfd.readouterr().err
-    assert told.startswith("error: --out for several models") and told.count("\n") == 1
+    reported = capfd.readouterr().err
+    assert reported.startswith("error: --out for several models") and reported.count("\n") == 1
     assert not (tmp_path / "r.json").exists()

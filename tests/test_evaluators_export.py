@@ -32,8 +32,8 @@ def test_a_task_file_lies_beside_the_data_and_names_columns_that_are_there(tmp_p
     task = yaml.safe_load((tmp_path / "data" / f"{name}.yaml").read_text("utf-8"))
     assert task["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "data" / "heart_choice.parquet")
     assert task["task"] == name
-    told = " ".join(str(task.get(field, "")) for field in ("doc_to_text", "doc_to_target", "doc_to_choice"))
-    used = {word for word in re.findall(r"\w+", told) if word in columns}
+    instructions = " ".join(str(task.get(field, "")) for field in ("doc_to_text", "doc_to_target", "doc_to_choice"))
+    used = {word for word in re.findall(r"\w+", instructions) if word in columns}
     assert used >= {"prompt", "labels", "answer"}
 
 

@@ -12,13 +12,13 @@ from evaluators.protocols.reader import Reader
 WORDS = ("kettle", "ladder", "violin", "tractor")
 
 
-def tables_of(told=lambda who, word: f"That day the {word} was all I thought of, and it rained."):
+def tables_of(narrated=lambda who, word: f"That day the {word} was all I thought of, and it rained."):
     """The small workspace; each character's memories and own decision share a word that nobody else's have."""
     tables = small_tables()
     people = sorted({row["character_id"] for row in tables["mcqs"]})
     word = dict(zip(people, WORDS, strict=True))
     for memory in tables["memories"]:
-        memory["content_full"] = told(memory["character_id"], word[memory["character_id"]])
+        memory["content_full"] = narrated(memory["character_id"], word[memory["character_id"]])
     for key, question in zip(tables["mcq_keys"], tables["mcqs"], strict=True):
         assert key["question_id"] == question["question_id"]
         source = {each["label"]: each["character_id"] for each in key["sources"]}

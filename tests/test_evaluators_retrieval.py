@@ -146,11 +146,11 @@ def memory(text):
 
 
 def test_statements_are_sentences_of_the_narrative_under_a_field():
-    told = (
+    narrative = (
         "The bell rang twice. I always make a list before I plan the work. The chalk was wet and white. "
         "I never trusted the loud friends of my sister. He left."
     )
-    said = persona_db.extracted(memory(told))
+    said = persona_db.extracted(memory(narrative))
     assert {one.field for one in said} <= set(persona_db.fields())
     assert [one.text for one in said] == [
         "I always make a list before I plan the work.",

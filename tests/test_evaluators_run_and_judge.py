@@ -86,8 +86,8 @@ def test_the_same_seed_writes_the_same_bytes_and_another_does_not(tmp_path, comm
 def test_judging_leaves_what_was_said_alone_and_examines_each_judge(tmp_path, command, slipping, capsys):
     before = {path.name: path.read_bytes() for path in folder(tmp_path).iterdir()}
     assert command("judge", slipping, "--judge", "offline:exact", "offline:noisy", "offline:constant") == 0
-    told = capsys.readouterr().err
-    assert "personas like these [" in told and "examination of offline:noisy" in told
+    reported = capsys.readouterr().err
+    assert "personas like these [" in reported and "examination of offline:noisy" in reported
     assert all((folder(tmp_path) / name).read_bytes() == content for name, content in before.items())
     (scores,) = folder(tmp_path).glob("scores.*.json")
     figures = read_result(scores)["figures"]

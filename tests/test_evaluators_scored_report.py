@@ -62,10 +62,10 @@ def test_runs_of_different_quality_are_ranked_by_a_judge_that_all_had(reported, 
     _, _, paths = reported
     page = str(paths[0].parent / "r.html")
     assert main(["report", *map(str, paths), "--out", page, "--json"]) == 0
-    told = capsys.readouterr().out
-    order = re.findall(r'"name": "offline:(\w+)"', told)
+    printed = capsys.readouterr().out
+    order = re.findall(r'"name": "offline:(\w+)"', printed)
     assert order == ["steady", "slipping", "flat"]
-    assert re.findall(r'"rank": (\d)', told) == ["1", "2", "3"]
+    assert re.findall(r'"rank": (\d)', printed) == ["1", "2", "3"]
 
 
 def scores_of(values):

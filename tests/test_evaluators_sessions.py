@@ -271,8 +271,8 @@ def test_the_same_people_with_one_option_flipped_are_compared_by_pairs(root):
     assert evaluators(root, "judge", said, "--judge", "offline:exact", "--quiet", "--out", second) == 0
     assert evaluators(root, "report", first, second, "--out", root / "page.html", "--quiet") == 0
     assert "offline:static: flip formality.always_casual against as they are" in (root / "page.html").read_text()
-    told = [read_result(path)["figures"]["judged"] for path in (first, second)]
-    means = [{one["metric"]: one["mean"]["value"] for one in each} for each in told]
+    reported = [read_result(path)["figures"]["judged"] for path in (first, second)]
+    means = [{one["metric"]: one["mean"]["value"] for one in each} for each in reported]
     # A neutral assistant is one step from whoever is casual, in every turn.
     assert means[1]["formality_matching"] == 3.0 and means[0]["formality_matching"] != 3.0
 

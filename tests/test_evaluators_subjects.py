@@ -157,8 +157,8 @@ def test_an_assistant_reads_mood_allusion_detail_and_open_door():
     assert moment("I must say it, nobody answers.").mood == -1
     assert "boulder" in (moment("Well, I feel like Sisyphus with a spreadsheet.").allusion or "")
     assert moment("I know somebody who will want to hear this, I mentioned them once.").opens_callback
-    told = known([Said(1, 1, "user", "By the way, my sister Linda has just moved to Leeds.")])
-    assert [(detail.mention, detail.text) for detail in told.details] == [
+    found = known([Said(1, 1, "user", "By the way, my sister Linda has just moved to Leeds.")])
+    assert [(detail.mention, detail.text) for detail in found.details] == [
         ("your sister Linda", "has just moved to Leeds")
     ]
 

@@ -51,23 +51,23 @@ ONCE = {"user": ["Wake me.", f"Thanks. {STOP_WORD}"], "assistant": ["When?", "Go
 
 def test_the_user_sees_profile_situation_and_intent_and_never_the_goal_or_its_id():
     requests, _ = talk(casting(), **ONCE)
-    told = system_of(requests, "user")
+    prompt = system_of(requests, "user")
     for text in ("6:30", "a radio station", "India", SITUATION["location"], SCENE.task["intent"]):
-        assert text in told
-    assert SCENE.task["goal"] not in told
-    assert "user0" not in told
-    assert "Terry Pratchett" not in told, "preferences of other domains are not shown"
+        assert text in prompt
+    assert SCENE.task["goal"] not in prompt
+    assert "user0" not in prompt
+    assert "Terry Pratchett" not in prompt, "preferences of other domains are not shown"
 
 
 @pytest.mark.parametrize("context", [(), *[(name,) for name in CONTEXTS], CONTEXTS[:2], CONTEXTS])
 def test_the_assistant_sees_what_its_context_names_and_the_same_instruction(context):
     requests, _ = talk(casting(context=context), **ONCE)
-    told = system_of(requests, "assistant")
+    prompt = system_of(requests, "assistant")
     signs = {"demographics": "Employed part-time", "interactions": "radio station", "situation": SITUATION["location"]}
-    assert {name for name, sign in signs.items() if sign in told} == set(context)
-    assert told.startswith(system_of(talk(casting(), **ONCE)[0], "assistant"))
+    assert {name for name, sign in signs.items() if sign in prompt} == set(context)
+    assert prompt.startswith(system_of(talk(casting(), **ONCE)[0], "assistant"))
     for hidden in (SCENE.task["goal"], SCENE.task["intent"], "user0"):
-        assert hidden not in told
+        assert hidden not in prompt
 
 
 def test_vanilla_is_neither_shown_the_person_nor_asked_to_suit_them():

@@ -35,17 +35,17 @@ def batches(settings):
 
 def test_batches_give_the_same_replies_as_single_requests_in_as_many_rounds_as_chains_are_long(rehearse, settings):
     rehearse(batch_seconds=0.05)
-    told = list(run(stories(7), settings))
+    answered = list(run(stories(7), settings))
     assert len(batches(settings)) == 4
     alone = replace(settings, batch=False, journal=settings.journal.with_name("alone.sqlite"))
-    assert list(run(stories(7), alone)) == told
+    assert list(run(stories(7), alone)) == answered
     assert keys(settings) == keys(alone)
 
 
 def test_what_is_in_the_journal_is_not_submitted(rehearse, settings):
     api = rehearse()
-    told = list(run(stories(5), settings))
-    assert list(run(stories(5), settings)) == told
+    answered = list(run(stories(5), settings))
+    assert list(run(stories(5), settings)) == answered
     assert (api.stats()["answered"], len(batches(settings))) == (20, 4)
 
 

@@ -171,8 +171,8 @@ def test_a_damaged_journal_is_reported_in_one_line_and_nothing_is_asked_on_it(pa
     with pytest.raises(MachineError, match=f"damaged journal .* {readable} replies can be read.*recover"):
         replayed(path, 1)
     assert main(["journal", "export", str(path.parent / "out.jsonl"), "--journal", str(path)]) == 3
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "damaged journal" in told
+    reported = capsys.readouterr().err
+    assert reported.count("\n") == 1 and "damaged journal" in reported
 
 
 @pytest.mark.parametrize(("how", "least"), [("cut", 30), ("page lost", 55), ("header lost", 60), ("tree lost", 60)])

@@ -88,13 +88,13 @@ def test_a_server_that_takes_a_schema_and_ignores_it_is_found_out_and_asked_in_w
     roles = {role: replace(model_named("qwen3"), wire=wire) for role in settings.roles}
     replies = list(run(single(8), replace(settings, roles=roles, quiet=False, concurrency=1)))
     assert {reply.status for reply in replies} == {"answered"}
-    told = capsys.readouterr().err
-    assert told.count("takes a schema") == 0 and told.count("qwen3 keeps to the schema") == 1
+    reported = capsys.readouterr().err
+    assert reported.count("takes a schema") == 0 and reported.count("qwen3 keeps to the schema") == 1
     api.writing.rehearsal = replace(api.rehearsal, compose=lambda body: 'Here it is:\n```json\n{"word": "yes"}\n```')
     other = replace(settings, roles=roles, quiet=False, journal=settings.journal.with_name("other.sqlite"))
     assert {reply.status for reply in run(single(8), other)} == {"answered"}
-    told = capsys.readouterr().err
-    assert told.count("qwen3 takes a schema and does not heed it") == 1 and "schema = false" in told
+    reported = capsys.readouterr().err
+    assert reported.count("qwen3 takes a schema and does not heed it") == 1 and "schema = false" in reported
 
 
 @pytest.mark.parametrize(("wire", "spoken", "path"), [("messages", "chat", "messages"), ("chat", "messages", "chat/")])

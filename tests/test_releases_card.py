@@ -77,13 +77,13 @@ def test_every_table_is_listed_with_its_rows(release, readme):
 def test_every_figure_stands_beside_the_command_that_gives_its_numbers(release, readme, capfdbinary):
     blocks = re.findall(r"!\[(.+?)\]\((figures/.+?\.svg)\)\n\n```sh\n(.+?)\n```", readme)
     assert len(blocks) == len(figures(card_texts(benchmark("heart")), release.tables)) >= 4
-    for told, image, line in blocks:
+    for reported, image, line in blocks:
         words = shlex.split(line)
         assert words[:5] == ["python", "-m", "releases", "query", "heart@0.1.0"]
         assert main(["query", str(release.folder), words[5], "--json"]) == 0
         rows = orjson.loads(capfdbinary.readouterr().out)
         numbers = [f"{row['label']}: {number(row['value'])}" for row in rows]
-        assert told.endswith("; ".join(numbers))
+        assert reported.endswith("; ".join(numbers))
         drawn = ET.fromstring((release.folder / image).read_text("utf-8"))
         assert "; ".join(numbers) == drawn.find("{*}desc").text
 

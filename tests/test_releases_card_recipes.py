@@ -206,8 +206,8 @@ def benchmark_with_floor(tmp_path, monkeypatch, sql):
 def test_a_floor_that_gives_no_rate_is_refused_in_one_line(tmp_path, monkeypatch, capsys, sql, said):
     home = benchmark_with_floor(tmp_path, monkeypatch, sql)
     assert main(["freeze", "pets@0.1.0", "--benchmark", str(home), "--quiet"]) == 2
-    told = capsys.readouterr().err
-    assert said in told and told.count("\n") == 1 and not (tmp_path / "releases/frozen/pets/0.1.0").exists()
+    reported = capsys.readouterr().err
+    assert said in reported and reported.count("\n") == 1 and not (tmp_path / "releases/frozen/pets/0.1.0").exists()
 
 
 def test_a_floor_that_no_row_can_be_asked_is_named_on_the_card_and_stops_no_freeze(tmp_path, monkeypatch):

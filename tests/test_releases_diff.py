@@ -260,6 +260,6 @@ def test_the_verb_tells_people_and_programs(first, tmp_path):
     assert done.returncode == 1 and document["change"] == "major" and document["same"] is False
     assert document["tables"]["mcq_keys"]["changed"] == [{"row_id": row_id, "fields": ["answer", "rule"]}]
     assert document["evaluation"]["gold_changed"] == 1
-    told = command("diff", first.folder, after.folder)
-    assert told.stdout == "" and "answer (gold): 1 rows" in told.stderr and "a major change" in told.stderr
+    reported = command("diff", first.folder, after.folder)
+    assert reported.stdout == "" and "answer (gold): 1 rows" in reported.stderr and "a major change" in reported.stderr
     assert command("diff", first.folder, first.folder).returncode == 0

@@ -30,11 +30,11 @@ def workspace(tmp_path):
 
 def test_open_errors_refuse_and_are_listed(workspace, tmp_path, capsys):
     assert freeze(tmp_path) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
+    reported = capsys.readouterr()
+    assert reported.out == ""
     for code in SMALL:
-        assert f"error {code} in " in told.err
-    assert told.err.splitlines()[-1].startswith("error: ") and "open errors" in told.err
+        assert f"error {code} in " in reported.err
+    assert reported.err.splitlines()[-1].startswith("error: ") and "open errors" in reported.err
     assert not (tmp_path / "frozen").exists()
 
 
@@ -129,8 +129,8 @@ def test_a_place_that_takes_no_files_is_a_failure_in_one_line(workspace, tmp_pat
         "--quiet",
     ]
     assert main([*words, *allowing(*SMALL)]) == 3
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "/proc/self/frozen" in told
+    reported = capsys.readouterr().err
+    assert reported.count("\n") == 1 and "/proc/self/frozen" in reported
 
 
 def test_several_codes_may_share_a_reason(workspace, tmp_path):
@@ -152,9 +152,9 @@ def test_list_and_show_tell_people_and_programs(workspace, tmp_path, capsys):
     assert main(["show", "heart@0.1.0", *frozen, "--json"]) == 0
     assert orjson.loads(capsys.readouterr().out) == release.manifest
     assert main(["show", "heart@0.1.0", *frozen]) == 0
-    told = capsys.readouterr().out
+    reported = capsys.readouterr().out
     for word in (release.digest, "memories  12 rows, key id", "emotion_signature  {primary", "questions  (view)"):
-        assert word in told
+        assert word in reported
     (release.folder / "manifest.json").chmod(0o644)
     (release.folder / "manifest.json").write_bytes(b"{}")
     assert main(["list", *frozen, "--json"]) == 1
@@ -164,8 +164,8 @@ def test_list_and_show_tell_people_and_programs(workspace, tmp_path, capsys):
 @pytest.mark.parametrize("verb", list(VERBS))
 def test_every_verb_has_help_with_an_example_that_is_a_call_of_it(verb, capsys):
     assert main([verb, "--help"]) == 0
-    told = capsys.readouterr().out
-    assert f"example:\n  python -m releases {verb}" in told
+    reported = capsys.readouterr().out
+    assert f"example:\n  python -m releases {verb}" in reported
 
 
 @pytest.mark.parametrize(
@@ -188,6 +188,6 @@ def test_every_verb_has_help_with_an_example_that_is_a_call_of_it(verb, capsys):
 def test_a_wrong_request_is_one_line_and_exit_code_two(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith("error: ") and told.err.count("\n") == 1
+    reported = capsys.readouterr()
+    assert reported.out == "" and reported.err.startswith("error: ") and reported.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

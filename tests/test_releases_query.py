@@ -143,8 +143,8 @@ def test_the_sql_may_stand_before_after_and_between_options(release, capfd, plac
 @pytest.mark.parametrize("words", [(), ("",), (" -- nothing",)])
 def test_a_query_without_sql_is_refused_in_one_line(release, capfd, words):
     assert main(["query", str(release.folder), *words]) == 2
-    told = capfd.readouterr().err
-    assert told.startswith("error: ") and "SQL" in told and told.count("\n") == 1
+    reported = capfd.readouterr().err
+    assert reported.startswith("error: ") and "SQL" in reported and reported.count("\n") == 1
 
 
 def test_the_printed_examples_find_the_release_where_it_was_found(release, capfd):
@@ -171,17 +171,17 @@ def test_a_long_query_can_be_interrupted(release):
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=1)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
-    assert process.returncode == 130 and told.startswith("error: interrupted") and told.count("\n") == 1
+    _, reported = process.communicate(timeout=30)
+    assert process.returncode == 130 and reported.startswith("error: interrupted") and reported.count("\n") == 1
 
 
 def test_no_more_rows_than_wanted_are_given_and_that_there_are_more_is_said(release, capfd):
     assert main(["query", str(release.folder), "SELECT id FROM memories", "--max-rows", "3", "--format", "csv"]) == 0
-    out, told = capfd.readouterr()
-    assert out.count("\n") == 4 and "stopped after 3 rows; there are more" in told
+    out, reported = capfd.readouterr()
+    assert out.count("\n") == 4 and "stopped after 3 rows; there are more" in reported
     assert main(["query", str(release.folder), "SELECT id FROM memories", "--max-rows", "12", "--format", "csv"]) == 0
-    out, told = capfd.readouterr()
-    assert out.count("\n") == 13 and told == ""
+    out, reported = capfd.readouterr()
+    assert out.count("\n") == 13 and reported == ""
 
 
 def test_a_file_of_a_query_that_failed_halfway_is_not_there(release, tmp_path, capfd):

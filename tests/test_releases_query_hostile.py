@@ -189,9 +189,9 @@ def test_greedy_sql_is_bounded_in_time_and_memory(release, tmp_path):
     )
     *outcomes, most = [orjson.loads(line) for line in ran.stdout.splitlines()]
     assert len(outcomes) == len(GREEDY), ran.stderr
-    for (sql, expected), (code, told) in zip(GREEDY.items(), outcomes, strict=True):
-        assert re.search(expected, told) and told.count("\n") == 1, (sql, code, told)
-        assert code == (0 if told.endswith(".csv\n") else 2), (sql, code, told)
+    for (sql, expected), (code, reported) in zip(GREEDY.items(), outcomes, strict=True):
+        assert re.search(expected, reported) and reported.count("\n") == 1, (sql, code, reported)
+        assert code == (0 if reported.endswith(".csv\n") else 2), (sql, code, reported)
     assert most < 1.2 * 2**20, "KiB"
 
 
@@ -217,8 +217,10 @@ def test_what_the_engine_cannot_stop_or_does_not_survive_ends_in_one_line_and_le
     out = tmp_path / "out.csv"
     started = {sql: command(release, sql, "--timeout", "0.3", "--format", "csv", "--out", str(out)) for sql in asked}
     for sql, process in started.items():
-        said, told = process.communicate()
-        assert (process.returncode, said, told.count("\n")) == (2, "", 1) and re.search(asked[sql], told), told
+        said, reported = process.communicate()
+        assert (process.returncode, said, reported.count("\n")) == (2, "", 1) and re.search(asked[sql], reported), (
+            reported
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -230,5 +232,5 @@ def test_a_command_that_waits_for_its_query_passes_an_interrupt_on(release):
     while "duckdb" not in Path(f"/proc/{children.read_text().strip()}/maps").read_text():
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == 130 and told.startswith("error: interrupted") and told.count("\n") == 1
+    _, reported = process.communicate(timeout=60)
+    assert process.returncode == 130 and reported.startswith("error: interrupted") and reported.count("\n") == 1

@@ -66,9 +66,9 @@ def test_a_split_parts_the_questions_and_neither_part_tells_the_others_answers(r
         assert {(row["character_id"], row["scenario_id"]) for row in part.rows("decisions")} == asked
         assert part.tables["memories"] == release.tables["memories"]
     texts = {option["content"] for row in held.rows("mcqs") for option in row["options"]}
-    told = {row["final_decision"] for row in opened.rows("decisions")}
-    told |= {option["content"] for row in opened.rows("mcqs") for option in row["options"]}
-    assert not texts & told
+    reported = {row["final_decision"] for row in opened.rows("decisions")}
+    reported |= {option["content"] for row in opened.rows("mcqs") for option in row["options"]}
+    assert not texts & reported
     assert ids(opened, "mcqs") == {row["question_id"] for row in _config(opened)}
 
 
@@ -172,8 +172,8 @@ def test_answers_are_scored_by_id_and_what_cannot_be_is_counted_apart(release, t
 )
 def test_answers_to_other_questions_are_refused_with_their_line(release, tmp_path, capsys, rows, expected):
     assert ask("score", release.folder, answered(tmp_path / "a.jsonl", rows)) == 2
-    told = capsys.readouterr().err
-    assert expected in told and "a.jsonl" in told and told.count("\n") == 1
+    reported = capsys.readouterr().err
+    assert expected in reported and "a.jsonl" in reported and reported.count("\n") == 1
 
 
 def test_a_release_without_keys_cannot_score(release, tmp_path, capsys):

@@ -173,9 +173,9 @@ def test_what_the_engine_cannot_stop_or_does_not_survive_ends_verify_in_a_line(r
         words = [sys.executable, "-m", "releases", "verify", str(forged), "--quiet", "--timeout", timeout]
         started.append((said, subprocess.Popen(words, cwd=ROOT, env=WITH_ROOT, stderr=subprocess.PIPE, text=True)))
     for said, process in started:
-        _, told = process.communicate()
-        assert re.search(said, told.splitlines()[0]) and process.returncode in (1, 2), told
-        assert "Traceback" not in told and told.count("\n") == process.returncode % 2 + 1
+        _, reported = process.communicate()
+        assert re.search(said, reported.splitlines()[0]) and process.returncode in (1, 2), reported
+        assert "Traceback" not in reported and reported.count("\n") == process.returncode % 2 + 1
 
 
 def forge(entry, sql):

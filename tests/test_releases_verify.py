@@ -200,9 +200,9 @@ def test_five_hundred_random_mutations_are_all_found(release, folder):
     original = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     missed = []
     for number in range(500):
-        told, undo = mutate(folder, original, chance)
+        reported, undo = mutate(folder, original, chance)
         if not verify(folder).problems:
-            missed.append((number, told))
+            missed.append((number, reported))
         undo()
     assert missed == []
     assert verify(folder, expect=release.digest).problems == ()
@@ -271,8 +271,8 @@ def test_the_verb_prints_the_place_and_exits_with_one(folder):
     document = orjson.loads(done.stdout)
     assert done.returncode == 1 and document["ok"] is False
     assert document["problems"] == [{"place": MCQS, "code": "file.missing", "message": "declared, not there"}]
-    told = command("verify", folder)
-    assert told.returncode == 1 and told.stdout == "" and f"{MCQS}: declared, not there" in told.stderr
+    reported = command("verify", folder)
+    assert reported.returncode == 1 and reported.stdout == "" and f"{MCQS}: declared, not there" in reported.stderr
 
 
 def test_a_release_asked_for_by_name_has_to_bear_it(release, tmp_path):

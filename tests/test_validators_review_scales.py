@@ -54,7 +54,7 @@ PAIRS = [
 TEXTS = [{"id": f"t{i}", "question": "How warm?", "text": f"text {i}", "expected": i / 3} for i in range(10)]
 
 
-def test_pairs_are_shown_either_way_round_and_preferences_are_told_in_the_items_own_order(call, tmp_path):
+def test_pairs_are_shown_either_way_round_and_preferences_are_stated_in_the_items_own_order(call, tmp_path):
     assert call("export", "--kind", "pairs", "--items", items(tmp_path, PAIRS), "--annotators", *PEOPLE)[0] == 0
     swapped = []
 

@@ -130,7 +130,7 @@ def test_what_stands_in_a_renamed_or_added_column_is_refused_and_not_lost(play, 
         (lambda text: text + b"," * 40 + b"\r\n", None),
     ],
 )
-def test_a_header_with_a_name_twice_and_cells_beyond_it_are_told_and_empty_lines_pass(play, change, said):
+def test_a_header_with_a_name_twice_and_cells_beyond_it_are_reported_and_empty_lines_pass(play, change, said):
     play.export()
     path = play.fill("A1", AS_IS)
     path.write_bytes(change(path.read_bytes()))
