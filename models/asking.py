@@ -19,7 +19,7 @@ from models.batches.calls import BatchCalls, leftovers
 from models.budget import Budget, Used
 from models.journal import Answered, Asked, Journal
 from models.journal.accounts import spent
-from models.pacing import Allowance, Pace, ServerFailedError, StoppedError
+from models.pacing import Allowance, Pace, ServerFailedError, StoppedError, server_failed
 from models.probing import Probe
 from models.progress import Progress
 from models.request import Reply, Request
@@ -57,7 +57,7 @@ class Asking:
         self._places: dict[str, Place] = {}
         self._servers: dict[Server, tuple[Client, Pace]] = {}
         self._clients = contextlib.AsyncExitStack()
-        self._under_way: dict[bytes, asyncio.Event] = {}
+        self._under_way: dict[bytes, asyncio.Event | None] = {}  # by key; whoever else asks the same waits for it
 
     async def __aenter__(self) -> Self:
         return self
@@ -103,14 +103,14 @@ class Asking:
         if self.stopped:
             raise StoppedError
         model = self.settings.roles[request.role]
-        if model == OFFLINE:
+        if model.name == OFFLINE.name:
             return self.counted(request, Reply("answered", request.compose()))
         place = self._places.get(model.name) or await self.place(model)
         asked = self.question(request, model, place)
         try:
             while (message := self.replayed(asked.key)) is None:
-                other = self._under_way.get(asked.key)
-                if other is not None:
+                if asked.key in self._under_way:
+                    other = self._under_way[asked.key] = self._under_way[asked.key] or asyncio.Event()
                     await other.wait()  # another chain asks the same question: it is paid once
                 elif (reply := await self._ask_once(request, model, place, asked)) is not None:
                     return reply
@@ -132,7 +132,8 @@ class Asking:
         """Count a reply and show where the run stands."""
         if reply.status == "answered":
             self.used.rows += request.rows
-        self.progress.show(self.used, self.retries)
+        if self.progress.is_due():
+            self.progress.show(self.used, self.retries)
         return reply
 
     def replayed(self, key: bytes) -> Mapping[str, Any] | None:
@@ -173,7 +174,8 @@ class Asking:
         raw = orjson.dumps(message)
         self.journal.answer(Answered(key, raw, content.usage, content.metered, None, batch=True))
         self.budget.spent += self._paid(model, content, worst, batch=True)
-        self.progress.show(self.used, self.retries)
+        if self.progress.is_due():
+            self.progress.show(self.used, self.retries)
 
     async def _batches_at(self, identity: str) -> BatchCalls:
         for model in self.settings.roles.values():
@@ -190,12 +192,13 @@ class Asking:
 
     async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply | None:
         """The reply; None where the journal has it from another process."""
-        over = self._under_way[asked.key] = asyncio.Event()
+        self._under_way[asked.key] = None
         try:
             content = await self._ask(asked_of(request, model, asked, place.identity), model, place)
         finally:
-            del self._under_way[asked.key]
-            over.set()
+            over = self._under_way.pop(asked.key)
+            if over is not None:
+                over.set()
         if content is None:
             return None
         reply = reply_of(request, content)
@@ -288,13 +291,4 @@ def asked_of(request: Request, model: Model, asked: Question, identity: str) -> 
         tokens.at_most(body),
         min(request.max_tokens, model.max_output),
         body,
-    )
-
-
-def server_failed(server: Server, error: ServerFailedError) -> MachineError:
-    """The error of a run whose server does not answer."""
-    return MachineError(
-        f"no more replies ({error})",
-        server.where,
-        fix="Finished replies are stored: check the server, and run the same command again",
     )

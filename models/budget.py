@@ -126,7 +126,7 @@ class Budget:
 
     def worst(self, model: str, most_tokens: int, max_tokens: int, batch: bool = False) -> float:
         """The most an attempt can cost, in US dollars; 0 without a price."""
-        return self.prices.cost(model, Usage(cache_write_tokens=most_tokens, output_tokens=max_tokens), batch) or 0.0
+        return self.prices.most(model, most_tokens, max_tokens, batch) or 0.0
 
     def fits(self, worst: float) -> bool:
         """May an attempt that costs at most ``worst`` be sent now?"""

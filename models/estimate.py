@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -156,7 +156,7 @@ def _lengthened(request: Request, reply: Reply, roles: Mapping[Role, Model], usu
     if length is None or request.schema is not None or not isinstance(reply.answer, str) or not reply.answer:
         return reply
     size = max(1, round(length * model.bytes_per_token))
-    return replace(reply, answer=(reply.answer * (size // len(reply.answer) + 1))[:size])
+    return reply._replace(answer=(reply.answer * (size // len(reply.answer) + 1))[:size])
 
 
 def _count(tally: _Tally, request: Request, reply: Reply, model: Model, usual: Lengths) -> None:

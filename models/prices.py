@@ -43,6 +43,14 @@ class Prices:
         ) / _MILLION
         return dollars * self.batch if batch else dollars
 
+    def most(self, model: str, most_tokens: int, max_tokens: int, batch: bool = False) -> float | None:
+        """What a request of so many tokens can cost: all of it written to the cache, and an answer of all its room."""
+        rates = self.models.get(model)
+        if rates is None:
+            return None
+        dollars = (most_tokens * rates["cache_write"] + max_tokens * rates["output"]) / _MILLION
+        return dollars * self.batch if batch else dollars
+
 
 def read_prices(path: Path | None = None) -> Prices:
     """The price list. Raises RequestError, naming file and field, for a malformed one."""

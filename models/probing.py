@@ -8,7 +8,6 @@ that it is not heeded: from then on it is asked for in words alone. Either findi
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import orjson
 
@@ -65,4 +64,4 @@ class Probe:
 def _could_be_enforced(request: Request, text: str) -> bool:
     text = text.strip()
     schema = enforceable(orjson.dumps(request.schema))
-    return is_bare_json(text) and not schema_problems(replace(request, schema=schema), orjson.loads(text))
+    return is_bare_json(text) and not schema_problems(request._replace(schema=schema), orjson.loads(text))

@@ -22,14 +22,15 @@ class Progress:
         self._began = self._shown = time.monotonic()
         self._width = 0
 
+    def is_due(self) -> bool:
+        """Is it time to show where the run stands?"""
+        return not self._quiet and time.monotonic() - self._shown >= (_LIVE if self._live else _PLAIN)
+
     def show(self, used: Used, retries: int) -> None:
         """Show where the run stands, unless it was just shown."""
-        if self._quiet:
+        if not self.is_due():
             return
-        now = time.monotonic()
-        if now - self._shown < (_LIVE if self._live else _PLAIN):
-            return
-        self._shown = now
+        self._shown = now = time.monotonic()
         line = self._line(used, retries, now - self._began)
         if self._live:
             line = line[: shutil.get_terminal_size().columns - 1]

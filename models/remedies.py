@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -74,7 +74,7 @@ def ask(request: Request, check: Callable[[Any], str | None] | None = None, trie
         if reply.status in ("answered", "failed") or attempt == tries:
             return reply
         room = asked.max_tokens * 2 if reply.status == "truncated" else asked.max_tokens
-        asked = replace(again(request, reply, attempt + 1), max_tokens=room)
+        asked = again(request, reply, attempt + 1)._replace(max_tokens=room)
     raise ValueError(f"tries must be at least 1, not {tries}")
 
 
@@ -100,7 +100,7 @@ def _checked(reply: Reply, check: Callable[[Any], str | None] | None) -> Reply:
     if reply.status != "answered" or check is None:
         return reply
     reason = check(reply.answer)
-    return reply if reason is None else replace(reply, status="invalid", reason=reason)
+    return reply if reason is None else reply._replace(status="invalid", reason=reason)
 
 
 def ask_pieces(
@@ -121,7 +121,7 @@ def ask_pieces(
     waiting = deque((tuple(ids[start : start + size]), "", 1) for start in range(0, len(ids), size))
     while waiting:
         wanted, reason, attempt = waiting.popleft()
-        request = replace(make(wanted, reason), attempt=attempt)
+        request = make(wanted, reason)._replace(attempt=attempt)
         reply = yield request
         kept = keep(reply, wanted) if reply.status in ("answered", "truncated") else Kept({})
         good.update((item, kept.good[item]) for item in wanted if item in kept.good)
@@ -148,8 +148,7 @@ def again(request: Request, reply: Reply, attempt: int) -> Request:
     """The same question with the reason why the last reply to it could not be used."""
     text = request.turns[-1][1]
     parts = [text, load(_AGAIN).render(reason=reply.reason or reply.status).prompt]
-    return replace(
-        request,
+    return request._replace(
         id=f"{request.id}#{attempt}",
         messages=request.turns[:-1],
         prompt="\n\n".join(parts),

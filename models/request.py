@@ -18,8 +18,8 @@ A conversation is a request with the turns so far in ``messages``; ``models.dial
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
@@ -32,8 +32,7 @@ Status = Literal["answered", "truncated", "refused", "unparsable", "invalid", "f
 """answered; cut off at max_tokens; declined; not the form asked for; not the schema asked for; no reply at all."""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One question to a model, and how it is answered without one.
 
     ``id`` names the request within its run, e.g. ``heart/memories/CHAR_04/adolescence/12``.
@@ -82,8 +81,7 @@ class Usage:
     output_tokens: int = 0
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """What came back: ``answer`` when ``status`` is "answered", else ``reason``.
 
     ``text`` is the raw text of the model ("" offline; when truncated, what there is of it), without its
@@ -96,7 +94,7 @@ class Reply:
     text: str = ""
     reason: str = ""
     model: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     thoughts: str = ""
 
 

@@ -3,7 +3,6 @@
 import argparse
 import datetime
 import functools
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -217,7 +216,7 @@ def several():
     """A chain that asks two things at once, and then one with the turns so far."""
     first, _ = yield [question(1), question(2, "judge")]
     turns = (("user", "Write 1."), ("assistant", first.answer))
-    return (yield replace(question(3), messages=turns))
+    return (yield question(3)._replace(messages=turns))
 
 
 def test_an_estimate_counts_requests_asked_together_and_all_turns_and_no_offline_role():

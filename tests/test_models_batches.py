@@ -96,7 +96,7 @@ def test_a_server_that_is_busy_is_given_the_batch_later(rehearse, settings):
 def test_a_request_the_api_refuses_fails_alone(rehearse, settings):
     rehearse()
     start = single(3)
-    bad = functools.partial(start[1].func, replace(start[1].args[0], temperature=9.0))
+    bad = functools.partial(start[1].func, start[1].args[0]._replace(temperature=9.0))
     replies = list(run([start[0], bad, start[2]], settings))
     assert [reply.status for reply in replies] == ["answered", "failed", "answered"]
     assert "temperature" in replies[1].reason

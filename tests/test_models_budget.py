@@ -5,7 +5,6 @@ import functools
 import random
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -88,7 +87,7 @@ class Server:
 
 
 def asked_by(chain: int, number: int) -> Request:
-    return replace(REQUEST, id=f"{chain}/{number}", prompt=f"Write {chain}/{number}.")
+    return REQUEST._replace(id=f"{chain}/{number}", prompt=f"Write {chain}/{number}.")
 
 
 def run_until(path: Path, server: Server, most: float, dropped_after: float | None, monkeypatch) -> None:

@@ -83,7 +83,7 @@ def test_a_question_that_two_processes_come_to_is_paid_once(rehearse, settings):
 
 def test_processes_stay_within_one_sum_and_spend_it_to_the_end(rehearse, settings, tmp_path):
     api = rehearse()
-    asked = [replace(question(number), fixed=("Rules.",), max_tokens=60) for number in range(24)]
+    asked = [question(number)._replace(fixed=("Rules.",), max_tokens=60) for number in range(24)]
     starts = [functools.partial(ask, one) for one in asked]
     alone = replace(settings, journal=tmp_path / "alone.sqlite")
     expected = list(run(starts, alone))

@@ -1,6 +1,5 @@
 """Remedies: bounded, keeping what is good, asking for the rest; what still fails is listed with its reply."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -58,7 +57,7 @@ def test_a_reply_that_never_came_is_not_asked_for_again_by_the_chain():
 
 @pytest.mark.parametrize("status", ["unparsable", "invalid"])
 def test_an_answer_that_is_not_to_the_schema_is_asked_for_again_with_the_reasons_and_the_schema_in_words(status):
-    request = replace(REQUEST, schema={"type": "object", "required": ["a"]})
+    request = REQUEST._replace(schema={"type": "object", "required": ["a"]})
     _, requests = play(ask(request), [Reply(status, reason="no a"), Reply("answered", {"a": 1})])
     assert (requests[0].in_words, requests[1].in_words) == (False, True)
     assert "no a" in requests[1].prompt
@@ -71,7 +70,7 @@ def test_a_third_try_for_the_same_reason_is_another_question_than_the_second():
 
 
 def test_requests_asked_together_are_asked_again_together_until_each_is_done():
-    others = [replace(REQUEST, id=name) for name in "abc"]
+    others = [REQUEST._replace(id=name) for name in "abc"]
     replies, asked = play(
         ask_together(others),
         [
@@ -85,7 +84,7 @@ def test_requests_asked_together_are_asked_again_together_until_each_is_done():
 
 
 def test_a_conversation_is_asked_again_under_its_last_turn():
-    talk = replace(REQUEST, messages=(("user", "Hi."), ("assistant", "Yes?"), ("user", "Write.")), prompt="")
+    talk = REQUEST._replace(messages=(("user", "Hi."), ("assistant", "Yes?"), ("user", "Write.")), prompt="")
     _, requests = play(ask(talk), [Reply("refused", reason="no"), Reply("answered", {"a": 1})])
     assert requests[1].messages == (("user", "Hi."), ("assistant", "Yes?"))
     assert requests[1].prompt.startswith("Write.\n\n")
@@ -93,7 +92,7 @@ def test_a_conversation_is_asked_again_under_its_last_turn():
 
 def make(ids, reason):
     prompt = " ".join(ids) + reason
-    return replace(REQUEST, id=f"pieces/{ids[0]}", prompt=prompt, compose=lambda: {item: item.upper() for item in ids})
+    return REQUEST._replace(id=f"pieces/{ids[0]}", prompt=prompt, compose=lambda: {item: item.upper() for item in ids})
 
 
 def keep(reply, ids):
@@ -159,7 +158,7 @@ def test_every_piece_is_either_good_or_failed_and_asked_at_most_three_times(bad,
 def test_failures_are_written_in_order_with_the_reply_and_a_clean_run_removes_the_file(tmp_path: Path):
     path = tmp_path / "failed.jsonl"
     failures = [
-        failure(replace(REQUEST, id=name), Reply("refused", text="no", reason="declined", model="m")) for name in "ba"
+        failure(REQUEST._replace(id=name), Reply("refused", text="no", reason="declined", model="m")) for name in "ba"
     ]
     assert write_failures(path, failures) == 2
     lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]

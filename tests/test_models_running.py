@@ -65,7 +65,7 @@ def story(number, length=4):
     said = []
     for step in range(length):
         prompt = f"{number}/{step}: {' '.join(said[-3:])}"
-        reply = yield from ask(replace(question(0), id=f"s/{number}/{step}", prompt=prompt))
+        reply = yield from ask(question(0)._replace(id=f"s/{number}/{step}", prompt=prompt))
         said.append(reply.answer["word"] if reply.answer else reply.status)
     return said
 
@@ -271,7 +271,7 @@ def test_a_reply_of_50_mb_is_not_taken_in_and_fails_alone(rehearse, settings):
 
 def test_a_request_the_api_refuses_fails_alone_with_the_apis_words(rehearse, settings):
     rehearse()
-    starts = [*single(2), functools.partial(ask, replace(question(3), temperature=7.0)), *single(5)[3:]]
+    starts = [*single(2), functools.partial(ask, question(3)._replace(temperature=7.0)), *single(5)[3:]]
     replies = list(run(starts, settings))
     assert [reply.status for reply in replies] == ["answered", "answered", "failed", "answered", "answered"]
     assert "temperature: range: 0..1" in replies[2].reason
@@ -279,7 +279,7 @@ def test_a_request_the_api_refuses_fails_alone_with_the_apis_words(rehearse, set
 
 def test_a_server_that_refuses_request_after_request_ends_the_run(rehearse, settings):
     rehearse()
-    starts = [functools.partial(ask, replace(question(n), temperature=7.0)) for n in range(40)]
+    starts = [functools.partial(ask, question(n)._replace(temperature=7.0)) for n in range(40)]
     with pytest.raises(MachineError, match="temperature"):
         list(run(starts, settings))
 

@@ -30,7 +30,7 @@ def settings(tmp_path):
 
 
 def both_roles(count=3):
-    asked = [replace(question(n), id=f"{role}/{n}", role=role) for n in range(count) for role in ("subject", "judge")]
+    asked = [question(n)._replace(id=f"{role}/{n}", role=role) for n in range(count) for role in ("subject", "judge")]
     return [functools.partial(ask, request) for request in asked]
 
 

@@ -22,7 +22,7 @@ def pieces(window, count=12, size=4):
     def make(ids, reason):
         listing = " ".join(f"==={item}===" for item in ids)
         prompt = f"Write {listing}. Recent: {' '.join(recent[-6:])}. {reason}"
-        return replace(PLAIN, id=f"w/{window}/{ids[0]}", prompt=prompt, parse=parsed)
+        return PLAIN._replace(id=f"w/{window}/{ids[0]}", prompt=prompt, parse=parsed)
 
     def keep(reply, ids):
         found = parsed(reply.text, strict=False) if reply.status == "truncated" else reply.answer

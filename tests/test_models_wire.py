@@ -24,7 +24,7 @@ SCHEMA = {"type": "object", "required": ["a"], "additionalProperties": False, "p
 REQUEST = Request("r", "memory", ("rules", "character"), "Write.", "p", "d", compose=dict, schema=SCHEMA)
 SONNET = model_named("claude-sonnet-4-6")
 CHAT = replace(SONNET, wire="chat")
-TALK = replace(REQUEST, schema=None, messages=(("user", "Hi."), ("assistant", "Yes?")), prompt="Write.")
+TALK = REQUEST._replace(schema=None, messages=(("user", "Hi."), ("assistant", "Yes?")), prompt="Write.")
 
 
 def body(request=REQUEST, model=SONNET, **more):
@@ -52,18 +52,18 @@ def test_every_fixed_part_ends_in_a_cache_breakpoint_and_the_rest_is_the_message
 
 
 def test_more_fixed_parts_than_breakpoints_are_joined_at_the_end_and_nothing_is_lost():
-    system = body(replace(REQUEST, fixed=("a", "b", "", "c", "d", "e")))["system"]
+    system = body(REQUEST._replace(fixed=("a", "b", "", "c", "d", "e")))["system"]
     assert [block["text"] for block in system] == ["a", "b", "c", "d\n\ne"]
 
 
 def test_temperature_goes_only_to_models_that_take_one():
-    warm = replace(REQUEST, temperature=0.5)
+    warm = REQUEST._replace(temperature=0.5)
     assert body(warm)["temperature"] == 0.5
     assert "temperature" not in body(warm, model_named("claude-opus-5"))
 
 
 def test_a_model_is_not_asked_for_more_than_it_can_write():
-    assert body(replace(REQUEST, max_tokens=10**6))["max_tokens"] == SONNET.max_output
+    assert body(REQUEST._replace(max_tokens=10**6))["max_tokens"] == SONNET.max_output
 
 
 def test_a_model_without_structured_output_gets_the_schema_in_words():
@@ -79,13 +79,13 @@ def test_a_model_nobody_knows_gets_the_schema_both_ways():
 
 
 def test_what_is_asked_again_holds_the_schema_in_words_besides():
-    again = body(replace(REQUEST, in_words=True, attempt=2))
+    again = body(REQUEST._replace(in_words=True, attempt=2))
     assert "output_config" in again and "JSON Schema" in again["messages"][0]["content"]
 
 
 def test_without_fixed_parts_there_is_no_system_part():
-    assert "system" not in body(replace(REQUEST, fixed=()))
-    assert [m["role"] for m in body(replace(REQUEST, fixed=()), CHAT)["messages"]] == ["user"]
+    assert "system" not in body(REQUEST._replace(fixed=()))
+    assert [m["role"] for m in body(REQUEST._replace(fixed=()), CHAT)["messages"]] == ["user"]
 
 
 def test_a_conversation_is_sent_with_its_turns_and_marked_for_the_cache_at_its_end():
@@ -93,11 +93,11 @@ def test_a_conversation_is_sent_with_its_turns_and_marked_for_the_cache_at_its_e
     assert [(turn["role"], turn["content"]) for turn in sent[:2]] == [("user", "Hi."), ("assistant", "Yes?")]
     assert sent[2]["content"] == [{"type": "text", "text": "Write.", "cache_control": {"type": "ephemeral"}}]
     assert request_problem(body(TALK), {SONNET.name: SONNET}) is None
-    assert request_problem(body(replace(TALK, fixed=tuple("abcdef"))), {SONNET.name: SONNET}) is None
+    assert request_problem(body(TALK._replace(fixed=tuple("abcdef"))), {SONNET.name: SONNET}) is None
 
 
 def test_chat_completions_take_the_system_part_as_the_first_message_and_the_schema_as_the_form_of_the_response():
-    sent = body(replace(TALK, schema=SCHEMA, temperature=0.5), CHAT)
+    sent = body(TALK._replace(schema=SCHEMA, temperature=0.5), CHAT)
     assert [turn["role"] for turn in sent["messages"]] == ["system", "user", "assistant", "user"]
     assert sent["messages"][0]["content"] == "rules\n\ncharacter"
     assert sent["response_format"]["json_schema"]["schema"]["required"] == ["a"]
@@ -109,7 +109,7 @@ def test_chat_completions_take_the_system_part_as_the_first_message_and_the_sche
 def test_a_schema_is_asked_for_strictly_where_every_property_is_required(required, strict):
     inner = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": required}
     schema = {"type": "object", "properties": {"x": {"type": "array", "items": inner}}, "required": ["x"]}
-    assert body(replace(REQUEST, schema=schema), CHAT)["response_format"]["json_schema"]["strict"] is strict
+    assert body(REQUEST._replace(schema=schema), CHAT)["response_format"]["json_schema"]["strict"] is strict
 
 
 def test_azure_gets_the_key_under_its_own_name():
@@ -131,7 +131,7 @@ def test_further_fields_of_a_models_entry_are_merged_into_the_body_and_are_part_
 
 
 def test_a_request_with_its_own_form_is_sent_without_a_schema():
-    assert "output_config" not in body(replace(REQUEST, parse=str.split))
+    assert "output_config" not in body(REQUEST._replace(parse=str.split))
 
 
 @pytest.mark.parametrize("model", known_models())
@@ -139,7 +139,7 @@ def test_a_request_with_its_own_form_is_sent_without_a_schema():
 def test_the_api_takes_every_record_schema_on_every_model(table, model):
     schema = {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array"}}}
     schema["properties"]["rows"]["items"] = record_schema(table)
-    sent = body(replace(REQUEST, schema=schema, temperature=1.0), model_named(model))
+    sent = body(REQUEST._replace(schema=schema, temperature=1.0), model_named(model))
     assert "output_config" in sent
     assert request_problem(sent, {model: model_named(model)}) is None
 
@@ -158,7 +158,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("field", CHANGES)
 def test_whatever_changes_the_answer_changes_the_key(field):
-    assert key(replace(REQUEST, **{field: CHANGES[field]})) != key()
+    assert key(REQUEST._replace(**{field: CHANGES[field]})) != key()
 
 
 def test_another_model_server_or_wire_is_another_key():
@@ -174,7 +174,7 @@ def test_how_the_schema_is_conveyed_is_found_out_and_no_part_of_the_key():
 @pytest.mark.parametrize("field", ["id", "role", "prompt_id", "prompt_digest", "rows", "compose"])
 def test_what_does_not_change_the_answer_does_not_change_the_key(field):
     other = {"role": "judge", "rows": 9, "compose": list}.get(field, "other")
-    assert key(replace(REQUEST, **{field: other})) == key()
+    assert key(REQUEST._replace(**{field: other})) == key()
 
 
 PARTS = st.lists(st.tuples(st.sampled_from(["system", "user", "assistant"]), st.text()), max_size=6)
@@ -189,14 +189,14 @@ def test_parts_have_the_same_digests_as_far_as_they_begin_alike(one, other):
 @given(st.text(), st.integers(0), st.text(), st.integers(0))
 def test_server_and_sample_cannot_be_mistaken_for_one_another(server, sample, other_server, other_sample):
     same = (server, sample) == (other_server, other_sample)
-    ours, theirs = replace(REQUEST, sample=sample % 9**9), replace(REQUEST, sample=other_sample % 9**9)
+    ours, theirs = REQUEST._replace(sample=sample % 9**9), REQUEST._replace(sample=other_sample % 9**9)
     if sample < 9**9 and other_sample < 9**9:
         assert (key(ours, server=server) == key(theirs, server=other_server)) == same
 
 
 def test_a_prompt_with_half_a_character_is_refused_by_name():
     with pytest.raises(RequestError, match="row r"):
-        key(replace(REQUEST, prompt="\ud800"))
+        key(REQUEST._replace(prompt="\ud800"))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_parser_of_the_request_decides_on_its_form():
             raise ValueError("no header")
         return text
 
-    request = replace(REQUEST, schema=None, parse=parse)
+    request = REQUEST._replace(schema=None, parse=parse)
     assert reply_of(request, message("===A===")).answer == "===A==="
     assert reply_of(request, message("Well")).reason == "no header"
 

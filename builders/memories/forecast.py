@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from builders.memories.plan import targets
@@ -91,7 +91,7 @@ def stand_in_chain(window: Window) -> Chain[None]:
     for start in range(0, len(window.plans), BATCH):
         state = WindowState(window, [_CONTEXT] * min(start, RECENT))
         batch = [plan.id for plan in window.plans[start : start + BATCH]]
-        yield replace(state.make(batch, ""), compose=functools.partial(_repeated, answer, len(batch)))
+        yield state.make(batch, "")._replace(compose=functools.partial(_repeated, answer, len(batch)))
 
 
 def _repeated(answer: str, times: int) -> str:

@@ -20,7 +20,7 @@ from models.budget import Budget, Used
 from models.journal import Journal
 from models.pacing import StoppedError
 from models.progress import Progress
-from models.request import Asked, Chain, Reply, Request, Result
+from models.request import Chain, Request, Result
 from models.settings import BackendSettings
 from schemas.collector import calm_collector
 
@@ -184,14 +184,11 @@ async def _one(chain: Chain[Result], asking: Asking) -> Result:
     try:
         asked = next(chain)
         while True:
-            asked = chain.send(await _answered(asked, asking))
+            if isinstance(asked, Request):
+                asked = chain.send(await asking.answer(asked))
+            else:
+                asked = chain.send(await asking.answer_all(asked))
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     finally:
         chain.close()
-
-
-async def _answered(asked: Asked, asking: Asking) -> Reply | list[Reply]:
-    if isinstance(asked, Request):
-        return await asking.answer(asked)
-    return await asking.answer_all(asked)

@@ -125,7 +125,8 @@ class Processes(Generic[Result]):
             if message.error is not None:
                 raise message.error
             if message.found:
-                self._progress.show(self.used, sum(each.said.retries for each in self._processes))
+                if self._progress.is_due():
+                    self._progress.show(self.used, sum(each.said.retries for each in self._processes))
                 yield message.found
 
     def stop(self) -> None:

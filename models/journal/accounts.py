@@ -142,7 +142,7 @@ def _account(row: Sequence[Any], prices: Prices) -> Account:
     usage, (doubt_in, doubt_out, known_in, known_out, open_in, open_out) = Usage(*rest[:4]), rest[4:]
 
     def worst(tokens_in: int, tokens_out: int) -> float | None:
-        return prices.cost(model, Usage(cache_write_tokens=tokens_in, output_tokens=tokens_out), bool(batch))
+        return prices.most(model, tokens_in, tokens_out, bool(batch))
 
     metered = prices.cost(model, usage, bool(batch))
     unknown = worst(known_in, known_out)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from models.journal import recovery
+from models.journal.records import STATEMENTS
 from schemas.errors import AnamnesisError, MachineError, RequestError
 
 VERSION = 2
@@ -37,7 +38,9 @@ def connected(path: Path, deep: bool = True) -> sqlite3.Connection:
     try:
         if not path.exists():
             _create(path)
-        connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS
+        )
         try:
             check(connection, path, deep)
             connection.execute("PRAGMA synchronous = FULL")

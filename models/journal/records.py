@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import hashlib
 import itertools
 import sqlite3
@@ -13,6 +14,7 @@ from models.request import Usage
 from models.wire.questions import ROOT, Question
 
 _TOGETHER = 64  # rows that one statement takes at most
+STATEMENTS = 6 * _TOGETHER  # that a connection keeps compiled: those below, for every number of rows
 
 _PART = "INSERT OR IGNORE INTO parts VALUES {rows}", "(?, ?, ?, ?)"
 
@@ -130,8 +132,8 @@ def claimed(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes
     found: dict[bytes, bool] = {}
     for start in range(0, len(keys), _TOGETHER):
         some = keys[start : start + _TOGETHER]
-        sql = _CLAIMED.format(rows=", ".join("?" * len(some)))
-        found.update((key, bool(answered)) for key, answered in connection.execute(sql, tuple(some)))
+        rows = connection.execute(_for_rows(_CLAIMED, "?", len(some)), tuple(some))
+        found.update((key, bool(answered)) for key, answered in rows)
     return found
 
 
@@ -154,17 +156,15 @@ def insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered]
 
 
 def _insert(connection: sqlite3.Connection, statement: tuple[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Run a statement on rows, many at a time: for each one the thread would wait for its turn among threads.
+    """Run a statement on rows, many at a time: for each one the thread would wait for its turn among threads."""
+    for start in range(0, len(rows), _TOGETHER):
+        some = rows[start : start + _TOGETHER]
+        connection.execute(_for_rows(*statement, len(some)), tuple(itertools.chain.from_iterable(some)))
 
-    The numbers of rows are powers of two, so that few statements have to be compiled.
-    """
-    sql, places = statement
-    done = 0
-    while done < len(rows):
-        size = min(_TOGETHER, 1 << (len(rows) - done).bit_length() - 1)
-        values = itertools.chain.from_iterable(rows[done : done + size])
-        connection.execute(sql.format(rows=", ".join([places] * size)), tuple(values))
-        done += size
+
+@functools.lru_cache(maxsize=STATEMENTS)
+def _for_rows(sql: str, places: str, rows: int) -> str:
+    return sql.format(rows=", ".join([places] * rows))
 
 
 def reply_digest(key: bytes, message: bytes) -> bytes:

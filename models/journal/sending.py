@@ -68,9 +68,10 @@ class Sending:
         os.pwrite(self._handle, key, _HEADER + place * _KEY)
         return place
 
-    def leave(self, place: int) -> None:
-        """What became of it is recorded."""
-        os.pwrite(self._handle, _NONE, _HEADER + place * _KEY)
+    def leave(self, place: int, pending: bool = True) -> None:
+        """What became of it is recorded. The mark of one that is not ``pending`` any more says nothing: it may stay."""
+        if pending:
+            os.pwrite(self._handle, _NONE, _HEADER + place * _KEY)
         self._free.append(place)
 
     def close(self) -> None:

@@ -201,7 +201,8 @@ class Journal:
         def on_disk() -> None:
             if self._writer.failed is None:
                 self._aside.pop(key, None)
-            self._not_sending(sending)
+            if sending is not None:
+                self.sending.leave(sending, pending=False)
 
         return self._note(answered, on_disk)
 
@@ -211,7 +212,12 @@ class Journal:
         """Note an attempt without a reply, and why; ``doubt``: it may have been billed; ``over``: it was the last."""
         sql = "UPDATE requests SET sent = sent + 1, doubts = doubts + ?, problem = ?, pending = ? WHERE key = ?"
         values = (doubt, problem, not over, key)
-        return self._note(lambda connection: connection.execute(sql, values), lambda: self._not_sending(sending))
+
+        def on_disk() -> None:
+            if sending is not None:
+                self.sending.leave(sending, pending=not over)
+
+        return self._note(lambda connection: connection.execute(sql, values), on_disk)
 
     def not_sent(self, key: bytes) -> asyncio.Future[None]:
         """Note that a request is not going to be sent."""
@@ -283,10 +289,6 @@ class Journal:
         if self._gathered:
             self._writer.put(self._gathered)
             self._gathered = []
-
-    def _not_sending(self, place: int | None) -> None:
-        if place is not None:
-            self.sending.leave(place)
 
     def _take_over(self) -> None:
         try:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from models.request import Usage
-from models.wire.content import Content, count, table, without_thoughts
+from models.wire.content import Content, counts, table, without_thoughts
 from models.wire.schemas import enforceable
 
 NAME = "chat"
@@ -85,18 +85,19 @@ def content(message: Mapping[str, Any]) -> Content:
     refusal = said.get("refusal")
     usage, model = table(message.get("usage")), message.get("model")
     declined = stop == "content_filter" or (bool(refusal) and not text.strip())
-    cached = count(table(usage.get("prompt_tokens_details")), "cached_tokens")
+    read, written = counts(usage, ("prompt_tokens", "completion_tokens"))
+    (cached,) = counts(table(usage.get("prompt_tokens_details")), ("cached_tokens",))
     return Content(
         text=text,
         ended="declined" if declined else "cut" if stop == "length" else "whole",
         detail=str(refusal or stop) if declined else str(stop),
         model=model if isinstance(model, str) else None,
         usage=Usage(
-            input_tokens=max(0, count(usage, "prompt_tokens") - cached),
+            input_tokens=max(0, read - cached),
             cache_read_tokens=cached,
-            output_tokens=count(usage, "completion_tokens"),
+            output_tokens=written,
         ),
-        metered=count(usage, "completion_tokens") > 0 or count(usage, "prompt_tokens") > 0,
+        metered=written > 0 or read > 0,
         thoughts=aside if isinstance(aside, str) else thoughts,
     )
 

@@ -51,6 +51,8 @@ class Client:
         self.server, self.timeout = server, timeout
         self._transfers = Transfers(server.address, concurrency)
         self._targets: dict[tuple[str, str, str], Target] = {}
+        self._secret = server.key if server.key is not None and len(server.key) >= _SECRET else None
+        self._quoted = orjson.dumps(self._secret)[1:-1] if self._secret else None
 
     async def __aenter__(self) -> Self:
         await self._transfers.__aenter__()
@@ -177,17 +179,16 @@ class Client:
         return Received(clean, message, None if request_id is None else self._clean(request_id))
 
     def _without_key(self, raw: bytes) -> bytes:
-        key = self.server.key
-        if key is None or len(key) < _SECRET:
-            return raw
-        quoted = orjson.dumps(key)[1:-1]
-        return raw.replace(quoted, _TAKEN_OUT.encode()) if quoted in raw else raw
+        quoted = self._quoted
+        return raw.replace(quoted, _TAKEN_OUT.encode()) if quoted and quoted in raw else raw
 
     def _clean(self, words: str) -> str:
         """What a server says, for one line: without the key, and with nothing that steers a terminal."""
-        key = self.server.key
-        words = words.replace(key, _TAKEN_OUT) if key is not None and len(key) >= _SECRET else words
-        return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())[:_LONGEST_WORDS]
+        if self._secret:
+            words = words.replace(self._secret, _TAKEN_OUT)
+        if not words.isprintable():
+            words = "".join(letter if letter.isprintable() else " " for letter in words)
+        return " ".join(words.split())[:_LONGEST_WORDS]
 
 
 @functools.lru_cache(maxsize=64)

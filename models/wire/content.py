@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from models.request import Usage
@@ -43,10 +43,9 @@ def without_thoughts(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def count(usage: Mapping[str, Any], name: str) -> int:
-    """A number of tokens in a server's ``usage``; 0 where it says none."""
-    value = usage.get(name)
-    return value if type(value) is int and value > 0 else 0
+def counts(usage: Mapping[str, Any], names: Sequence[str]) -> list[int]:
+    """Numbers of tokens in a server's ``usage``; 0 where it says none."""
+    return [value if type(value) is int and value > 0 else 0 for value in map(usage.get, names)]
 
 
 def table(value: Any) -> Mapping[str, Any]:

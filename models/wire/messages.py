@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from models.request import Usage
-from models.wire.content import Content, count, table, without_thoughts
+from models.wire.content import Content, counts, table, without_thoughts
 from models.wire.schemas import enforceable
 
 NAME = "messages"
@@ -42,14 +42,14 @@ def body(settings: Mapping[str, Any], parts: Sequence[tuple[str, str]], enforce:
     """The body of a request; ``enforce``: the schema goes along for the server to enforce."""
     made: dict[str, Any] = {"model": settings["model"], settings["limit_field"]: settings["max_tokens"]}
     fixed = [text for role, text in parts if role == "system"]
-    turns: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in parts if role != "system"]
+    turns: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in parts[len(fixed) :]]
     marks = BREAKPOINTS - (len(turns) > 1)
     if len(fixed) > marks:
         fixed = [*fixed[: marks - 1], "\n\n".join(fixed[marks - 1 :])]
     if fixed:
         made["system"] = [{"type": "text", "text": text, **_MARK} for text in fixed]
     if len(turns) > 1:
-        turns[-1] = {**turns[-1], "content": [{"type": "text", "text": turns[-1]["content"], **_MARK}]}
+        turns[-1]["content"] = [{"type": "text", "text": turns[-1]["content"], **_MARK}]
     made["messages"] = turns
     if "temperature" in settings:
         made["temperature"] = settings["temperature"]
@@ -71,7 +71,7 @@ def foreign(message: Any) -> str | None:
     if "choices" in message:
         return 'what came is a chat completion: the server speaks that wire (set wire = "chat" for this model)'
     blocks = message.get("content")
-    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+    if not isinstance(blocks, list) or [block for block in blocks if not isinstance(block, dict)]:
         return "the response is not a message of the Messages API"
     return None
 
@@ -87,7 +87,7 @@ def content(message: Mapping[str, Any]) -> Content:
     text, thoughts = without_thoughts(text)
     stop, model = message.get("stop_reason"), message.get("model")
     usage = table(message.get("usage"))
-    used = Usage(*(count(usage, name) for name in _USAGE))
+    used = Usage(*counts(usage, _USAGE))
     return Content(
         text=text,
         ended="declined" if stop == "refusal" else "cut" if stop in _CUT else "whole",

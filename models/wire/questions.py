@@ -107,16 +107,27 @@ def question_key(server: str, wire: str, sample: int, attempt: int, settings: by
 
 def chain(parts: Sequence[Part]) -> tuple[bytes, ...]:
     """The digest of each part, which covers all before it."""
-    made: list[bytes] = []
-    previous = ROOT
-    for role, text in parts:
-        kept = _digest if len(made) + 1 < len(parts) else _digest.__wrapped__  # what a request ends with is its own
-        previous = kept(previous, role, text)
-        made.append(previous)
-    return tuple(made)
+    parts = tuple(parts)
+    if not parts:
+        return ()
+    before, (role, text) = parts[:-1], parts[-1]
+    digests = _begun.get(before)
+    if digests is None:
+        digests = _begun.get(parts[:-3], ())  # of a conversation, what came before the last message and its answer
+        for one in parts[len(digests) : -1]:
+            digests = (*digests, _digest(digests[-1] if digests else ROOT, *one))
+        while len(_begun) >= _BEGUN:
+            _begun.pop(next(iter(_begun)), None)
+        _begun[before] = digests
+    return (*digests, _digest.__wrapped__(digests[-1] if digests else ROOT, role, text))
 
 
-@functools.lru_cache(maxsize=2**14)  # what many requests begin with, and conversations each time they go on
+_BEGUN = 2**12
+_begun: dict[tuple[Part, ...], tuple[bytes, ...]] = {}
+"""What requests begin with, all but their last parts, the latest of them, with its digests."""
+
+
+@functools.lru_cache(maxsize=2**12)  # what many requests begin with
 def _digest(previous: bytes, role: str, text: str) -> bytes:
     return hashlib.sha256(b"%s%s\n%s" % (previous, role.encode(), text.encode())).digest()
 

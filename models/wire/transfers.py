@@ -1,4 +1,4 @@
-"""HTTP transfers to one server: libcurl, driven by the event loop (``pycurl.AsyncCurlMulti``). No API is known here.
+"""HTTP transfers to one server: libcurl, driven by the event loop (``driver``). No API is known here.
 
 A transfer is attempted once. libcurl by itself would send a request again, on a new connection, when a connection it
 kept open closes without a byte of reply; the server may have answered, and billed, the first one. It does so only where
@@ -8,6 +8,7 @@ one (``sockets``).
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import urllib.request
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 
 import pycurl
 
+from models.wire.driver import Driver, Failed
 from models.wire.sockets import Sockets
 
 _OPEN = 2  # seconds that a connection without a transfer is used again: less than servers keep one open
@@ -85,16 +87,14 @@ class Transfers:
         parts = urlsplit(address)
         direct = urllib.request.proxy_bypass(parts.hostname or "")
         self._proxy = "" if direct else urllib.request.getproxies().get(parts.scheme, "")
-        self._multi = pycurl.AsyncCurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, concurrency)
+        self._driver = Driver(concurrency)
         self._idle: dict[Target, list[_Transfer]] = {}
-        self._sockets = Sockets()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._multi.aclose()
+        self._driver.close()
         self._idle.clear()
 
     async def perform(self, target: Target, body: bytes, patience: Patience, most: int | None) -> Response:
@@ -103,13 +103,11 @@ class Transfers:
         Raises TransferError.
         """
         idle = self._idle.setdefault(target, [])
-        transfer = idle.pop() if idle else _Transfer(target, self._proxy, self._sockets)
-        transfer.begin(body, patience, most)
-        try:
-            await self._multi.add_handle(transfer.curl)
-        except pycurl.error as error:
+        transfer = idle.pop() if idle else _Transfer(target, self._proxy, self._driver.sockets)
+        failed = await self._over(transfer, body, patience, most)
+        if failed is not None:
             if not transfer.stale:
-                return transfer.failed(*error.args)
+                return transfer.failed(*failed)
             transfer.curl.close()
             return await self._perform_anew(target, body, patience, most)
         response = transfer.response()
@@ -118,16 +116,22 @@ class Transfers:
 
     async def _perform_anew(self, target: Target, body: bytes, patience: Patience, most: int | None) -> Response:
         """The same on a new connection, after one that was over before anything was sent on it."""
-        transfer = _Transfer(target, self._proxy, self._sockets)
+        transfer = _Transfer(target, self._proxy, self._driver.sockets)
         transfer.curl.setopt(pycurl.FRESH_CONNECT, 1)
-        transfer.begin(body, patience, most)
-        try:
-            await self._multi.add_handle(transfer.curl)
-        except pycurl.error as error:
-            return transfer.failed(*error.args)
+        failed = await self._over(transfer, body, patience, most)
+        if failed is not None:
+            return transfer.failed(*failed)
         response = transfer.response()
         transfer.curl.close()
         return response
+
+    async def _over(self, transfer: _Transfer, body: bytes, patience: Patience, most: int | None) -> Failed | None:
+        transfer.begin(body, patience, most)
+        try:
+            return await self._driver.begin(transfer.curl)
+        except asyncio.CancelledError:
+            self._driver.drop(transfer.curl)
+            raise
 
 
 class _Transfer:
@@ -142,6 +146,7 @@ class _Transfer:
         self._sockets = sockets
         self.stale = False
         self._lines: list[bytes] = []
+        self._head = ""
         self._pieces: list[bytes] = []
         curl.setopt(pycurl.URL, target.address)
         curl.setopt(pycurl.HTTPHEADER, [*target.headers, "Expect:"])
@@ -167,7 +172,7 @@ class _Transfer:
 
     def begin(self, body: bytes, patience: Patience, most: int | None) -> None:
         """Prepare the next transfer."""
-        self._size, self._most, self._body = 0, most, body
+        self._size, self._most, self._body, self._head = 0, most, body, ""
         self._lines.clear()
         self._pieces.clear()
         self.curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(body))
@@ -181,7 +186,7 @@ class _Transfer:
 
     def response(self) -> Response:
         """What came back."""
-        first, *lines = self._head().split("\n")
+        first, *lines = self._read_head().split("\n")
         headers = {}
         for line in lines:
             name, _, value = line.partition(":")
@@ -192,12 +197,17 @@ class _Transfer:
     @property
     def declined(self) -> bool:
         """Has the response begun, with another status than that of a reply?"""
-        return bool(self._lines) and not self._lines[-1].strip() and self._head().partition(" ")[2][:1] > "2"
+        return bool(self._lines) and not self._lines[-1].strip() and self._read_head().partition(" ")[2][:1] > "2"
 
-    def _head(self) -> str:
-        """Status line and headers of the response, without what came before it (100, a proxy's) and after it."""
-        blocks = b"".join(self._lines).decode("latin-1").replace("\r\n", "\n").split("\n\n")
-        return next(block for block in reversed(blocks) if block.startswith("HTTP/"))
+    def _read_head(self) -> str:
+        """Status line and headers of the response, without what came before it (100, a proxy's) and after it.
+
+        Once the body has begun, nothing is added.
+        """
+        if not self._head:
+            blocks = b"".join(self._lines).decode("latin-1").replace("\r\n", "\n").split("\n\n")
+            self._head = next(block for block in reversed(blocks) if block.startswith("HTTP/"))
+        return self._head
 
     def failed(self, code: int, words: str) -> Response:
         """What a transfer that failed comes to: an error's status is enough, whatever became of the rest of it.
