@@ -76,7 +76,21 @@ def add_model_arguments(made: argparse.ArgumentParser, offline: str, several: bo
     )
     made.add_argument("--max-tokens", type=whole_number(1, 10**9), metavar="N", help="room for a reply")
     made.add_argument("--out", type=Path, metavar="FILE", help="the result (default: in the workspace's evaluations)")
-    add_asking_arguments(made.add_argument_group("asking"))
+    add_asking(made)
+
+
+def add_asking(made: argparse.ArgumentParser) -> None:
+    """How models are asked, and ``--processes``."""
+    group = made.add_argument_group("asking")
+    add_asking_arguments(group)
+    group.add_argument(
+        "--processes",
+        type=whole_number(1, 256),
+        default=1,
+        metavar="N",
+        help="processes that share chains, --concurrency and limits: for replies that come faster than one can ask"
+        " (default: 1)",
+    )
 
 
 def add_dry_run_argument(made: argparse.ArgumentParser) -> None:
@@ -137,6 +151,7 @@ def asking(parsed: argparse.Namespace, **roles: str) -> BackendSettings:
         concurrency=parsed.concurrency,
         batch=parsed.batch,
         quiet=parsed.quiet or parsed.json,
+        processes=getattr(parsed, "processes", 1),
     )
 
 
@@ -182,7 +197,7 @@ def results_of(
 ) -> Iterator[Answered]:
     """As ``run_chains``, each result as soon as it and those before it are there."""
     if offline:
-        return run(starts, replace(settings, name="offline"), workers=1)
+        return run(starts, replace(settings, name="offline"), workers=settings.processes)
     return run(starts, settings, rows=len(starts))
 
 

@@ -19,7 +19,7 @@ from models.batches.calls import BatchCalls, leftovers
 from models.budget import Budget, Used
 from models.journal import Answered, Asked, Journal
 from models.journal.accounts import spent
-from models.pacing import Allowance, Pace, ServerFailedError, StoppedError
+from models.pacing import Allowance, Pace, ServerFailedError, StoppedError, server_failed
 from models.probing import Probe
 from models.progress import Progress
 from models.request import Reply, Request
@@ -81,7 +81,8 @@ class Asking:
         for left in leftovers(self.journal):
             batches = await self._batches_at(left.server)
             await batches.take_leftover(left, self.settings.batch)
-        self.budget.spent = spent(self.journal.read, self.settings.prices)
+        if not self.budget.sums.common:
+            self.budget.spent = spent(self.journal.read, self.settings.prices)
 
     def leave(self) -> None:
         """One of the chains has ended."""
@@ -90,6 +91,7 @@ class Asking:
     def stop(self) -> None:
         """Send nothing more."""
         self.stopped = True
+        self.budget.stop()
         for _, pace in self._servers.values():
             pace.stop()
 
@@ -107,10 +109,11 @@ class Asking:
         asked = self.question(request, model, place)
         try:
             while (message := self.replayed(asked.key)) is None:
-                if asked.key not in self._under_way:
-                    return await self._ask_once(request, model, place, asked)
-                other = self._under_way[asked.key] = self._under_way[asked.key] or asyncio.Event()
-                await other.wait()  # another chain asks the same question: it is paid once
+                if asked.key in self._under_way:
+                    other = self._under_way[asked.key] = self._under_way[asked.key] or asyncio.Event()
+                    await other.wait()  # another chain asks the same question: it is paid once
+                elif (reply := await self._ask_once(request, model, place, asked)) is not None:
+                    return reply
         except UnansweredError as error:
             if error.kind == "schemaless" and self.probe.refused(model, error.reason):
                 return await self.answer(request)
@@ -187,7 +190,8 @@ class Asking:
             fix="Run again with the models it was submitted for, or with another --journal",
         )
 
-    async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply:
+    async def _ask_once(self, request: Request, model: Model, place: Place, asked: Question) -> Reply | None:
+        """The reply; None where the journal has it from another process."""
         self._under_way[asked.key] = None
         try:
             content = await self._ask(asked_of(request, model, asked, place.identity), model, place)
@@ -195,13 +199,15 @@ class Asking:
             over = self._under_way.pop(asked.key)
             if over is not None:
                 over.set()
+        if content is None:
+            return None
         reply = reply_of(request, content)
         self.probe.observe(request, model, asked.manner, reply)
         if reply.status != "answered":
             self.journal.came_to(asked.key, reply.status, reply.reason)
         return self.counted(request, reply)
 
-    async def _ask(self, asked: Asked, model: Model, place: Place) -> Content:
+    async def _ask(self, asked: Asked, model: Model, place: Place) -> Content | None:
         worst = self.budget.worst(asked.model, asked.most_tokens, asked.max_tokens)
         wire = wire_of(asked.question.wire)
 
@@ -233,7 +239,8 @@ class Asking:
             self.used.doubts += error.doubt
             self.used.doubt_cost += worst if error.doubt else 0.0
 
-        await self.journal.ask([asked])
+        if not await self.journal.claim(asked, place.pace.sleep):
+            return None
         try:
             return await place.pace.attempt(once, failed)
         except ServerFailedError as error:
@@ -284,13 +291,4 @@ def asked_of(request: Request, model: Model, asked: Question, identity: str) -> 
         tokens.at_most(body),
         min(request.max_tokens, model.max_output),
         body,
-    )
-
-
-def server_failed(server: Server, error: ServerFailedError) -> MachineError:
-    """The error of a run whose server does not answer."""
-    return MachineError(
-        f"no more replies ({error})",
-        server.where,
-        fix="Finished replies are stored: check the server, and run the same command again",
     )

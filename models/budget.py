@@ -7,25 +7,47 @@ worst of the attempt itself stay within the sum.
 
 With ``--budget FILE`` several processes, each with a journal of its own, stay within one sum together: each takes a
 share of it before it reserves, and what it took counts until it gives back what it did not spend. The share of one
-that was killed counts on, until its command is run again.
+that was killed counts on, until its command is run again. The processes of one command have one journal, one share and
+one reckoning (``Sums``) in memory that they have in common.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
+from collections.abc import Callable, Iterable, MutableSequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
+from models.pacing import StoppedError
 from models.prices import Prices
 from models.request import Usage
+from models.roles import OFFLINE
+from models.settings import BackendSettings
 from schemas.errors import MachineError, RequestError
 from schemas.rows import write_whole
 
 _AHEAD = 0.005
 """The part of a shared sum that is taken beyond what is needed now, so that not every request asks the file."""
+
+_SPENT, _RESERVED, _HOLDERS, _SHARE = range(4)
+_LOOK_AGAIN = 0.05  # seconds until it is seen whether another process gave something back
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What was spent and is reserved, in US dollars, by how many attempts, and the share of a sum with others.
+
+    ``values`` are four numbers; where several processes have them in common, each changes them in its ``turn``.
+    """
+
+    values: MutableSequence[float]
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext
+    common: bool = False
 
 
 class Shares:
@@ -63,20 +85,34 @@ class Shares:
 
 
 class Budget:
-    """The guard. ``most`` in US dollars, None: no limit; ``spent`` before this run.
+    """The guard. ``most`` in US dollars, None: no limit; ``spent`` before this run, where ``sums`` do not say.
 
-    With ``shares`` the limit is for all processes that use that file.
+    With ``shares`` the limit is for all processes that use that file, with ``sums`` in common for all of one command.
     """
 
     def __init__(
-        self, prices: Prices, most: float | None, spent: float, journal: Path, shares: Shares | None = None
+        self,
+        prices: Prices,
+        most: float | None,
+        spent: float,
+        journal: Path,
+        shares: Shares | None = None,
+        sums: Sums | None = None,
     ) -> None:
-        self.prices, self.most, self.spent, self.journal = prices, most, spent, journal
+        self.prices, self.most, self.journal = prices, most, journal
         self._shares = shares
-        self._share = 0.0  # of the sum, with shares
-        self._reserved = 0.0
-        self._holders = 0
+        self.sums = sums or Sums([spent, 0.0, 0.0, 0.0])
         self._change = asyncio.Event()
+        self._stopped = False
+
+    @property
+    def spent(self) -> float:
+        """Dollars that are known to be gone, before this run too."""
+        return self.sums.values[_SPENT]
+
+    @spent.setter
+    def spent(self, dollars: float) -> None:
+        self.sums.values[_SPENT] = dollars
 
     def check_prices(self, models: set[str]) -> None:
         """Raises RequestError when there is a limit and a model without a price."""
@@ -96,39 +132,61 @@ class Budget:
         """May an attempt that costs at most ``worst`` be sent now?"""
         if self.most is None:
             return True
-        needed = self.spent + self._reserved + worst
+        values = self.sums.values
+        used = values[_SPENT] + values[_RESERVED]
+        needed = used + worst
         if self._shares is None:
             return needed <= self.most
-        if needed > self._share:
-            wanted = needed + self.most * _AHEAD
-            self._share = self._shares.take(wanted, self.spent + self._reserved, self.most)
-        return needed <= self._share
+        if needed > values[_SHARE]:
+            values[_SHARE] = self._shares.take(needed + self.most * _AHEAD, used, self.most)
+        return needed <= values[_SHARE]
 
     def close(self) -> None:
         """Give back what was not spent, where other processes share the sum."""
         if self._shares is not None and self.most is not None:
-            self._share = self._shares.take(self.spent, self.spent, self.most)
+            self.sums.values[_SHARE] = self._shares.take(self.spent, self.spent, self.most)
 
     async def reserve(self, worst: float) -> None:
-        """Wait until an attempt that may cost ``worst`` fits. Raises MachineError when it never will."""
-        while not self.fits(worst):
-            if not self._holders:
-                raise self.reached(worst)
+        """Wait until an attempt that may cost ``worst`` fits. Raises MachineError when it never will.
+
+        Raises StoppedError where the run ends while others would have to give something back.
+        """
+        while not self._hold_if_it_fits(worst):
+            if self._stopped:
+                raise StoppedError
             self._change.clear()
-            await self._change.wait()
-        self.hold(worst)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._change.wait(), _LOOK_AGAIN if self.sums.common else None)
+
+    def _hold_if_it_fits(self, worst: float) -> bool:
+        with self.sums.turn():
+            if self.fits(worst):
+                self.hold(worst)
+                return True
+            if not self.sums.values[_HOLDERS]:
+                raise self.reached(worst)
+            return False
 
     def hold(self, worst: float) -> None:
         """Reserve at once what was found to fit."""
-        self._holders += 1
-        self._reserved += worst
+        values = self.sums.values
+        values[_HOLDERS] += 1
+        values[_RESERVED] += worst
 
     def release(self, worst: float, cost: float) -> None:
         """An attempt is over and has cost so much: give back what was reserved for it."""
-        self.spent += cost
-        self._holders -= 1
-        self._reserved = self._reserved - worst if self._holders else 0.0
+        values = self.sums.values
+        with self.sums.turn():
+            values[_SPENT] += cost
+            values[_HOLDERS] -= 1
+            values[_RESERVED] = values[_RESERVED] - worst if values[_HOLDERS] else 0.0
         self._change.set()
+
+    def stop(self) -> None:
+        """The run is ending: nobody waits for other processes any more."""
+        self._stopped = self.sums.common
+        if self._stopped:
+            self._change.set()
 
     def reached(self, worst: float) -> MachineError:
         """The error of a run whose budget does not allow the next request."""
@@ -139,6 +197,16 @@ class Budget:
             expected=f"{dollars(self.spent)} spent{others}, what comes next may cost {dollars(worst)}",
             fix="Raise --max-cost and run the same command again: finished replies are stored",
         )
+
+
+def budget_of(settings: BackendSettings, journal: Path, sums: Sums | None = None) -> Budget:
+    """The guard that settings ask for; what was spent before is said later. Raises RequestError as ``check_prices``."""
+    if settings.budget and settings.max_cost is None:
+        raise RequestError("--budget without --max-cost", expected="the sum that is shared", fix="Add --max-cost")
+    shares = Shares(settings.budget, journal) if settings.budget else None
+    budget = Budget(settings.prices, settings.max_cost, 0.0, journal, shares, sums)
+    budget.check_prices({model.name for model in settings.roles.values() if model != OFFLINE})
+    return budget
 
 
 @dataclass
@@ -181,6 +249,18 @@ class Used:
         cached = f" ({usage.cache_read_tokens / total:.0%} from the cache)" if usage.cache_read_tokens else ""
         parts += [f"{total:,} tokens in{cached}, {usage.output_tokens:,} out"]
         return f"{', '.join(parts)}: {dollars(self.cost)}"
+
+
+def total(parts: Iterable[Used]) -> Used:
+    """What all of them used."""
+    found = Used()
+    for part in parts:
+        answered = found.answered + part.answered
+        found.add(part.usage, part.cost)
+        found.answered = answered
+        for name in ("replayed", "doubts", "unmetered", "rows", "doubt_cost"):
+            setattr(found, name, getattr(found, name) + getattr(part, name))
+    return found
 
 
 def dollars(cost: float | None) -> str:

@@ -17,7 +17,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from models.servers import Server
 from models.wire.problems import UnansweredError
+from schemas.errors import MachineError
 
 ATTEMPTS = 10  # of one request, after which it or the run is given up
 FIRST_WAIT = 0.5  # seconds where the server does not say; doubles with every attempt
@@ -191,3 +193,12 @@ class Allowance:
     def used_more(self, tokens: int) -> None:
         """A request used more tokens than were counted for it (fewer when negative)."""
         self._free_at += self._a_token * tokens
+
+
+def server_failed(server: Server, error: ServerFailedError) -> MachineError:
+    """The error of a run whose server does not answer."""
+    return MachineError(
+        f"no more replies ({error})",
+        server.where,
+        fix="Finished replies are stored: check the server, and run the same command again",
+    )

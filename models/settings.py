@@ -19,7 +19,8 @@ class BackendSettings:
     """What a command's arguments say.
 
     ``max_cost`` is in US dollars, None: no limit; ``budget`` is a file that several processes
-    share it by; ``timeout`` in seconds of silence on one attempt.
+    share it by; ``timeout`` in seconds of silence on one attempt; ``processes`` drive the chains, which can then be
+    pickled, as their results.
     """
 
     name: str
@@ -32,3 +33,4 @@ class BackendSettings:
     quiet: bool = False
     timeout: float = TIMEOUT
     budget: Path | None = None
+    processes: int = 1

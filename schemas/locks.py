@@ -1,6 +1,6 @@
-"""One writer at a time: a lock file that says who holds it.
+"""One writer at a time: a lock file that says who holds it, and turns of processes that work on the same thing.
 
-The lock is the operating system's (``flock``): it goes with the process, however that ends.
+The locks are the operating system's (``flock``, ``lockf``): they go with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from schemas.errors import MachineError
 
@@ -33,3 +34,28 @@ def held(path: Path, what: str, where: Path, fix: str) -> Iterator[None]:
         os.truncate(handle, 0)
     finally:
         os.close(handle)
+
+
+class Turns:
+    """Processes that take turns, at one thing or at several: each is a byte of the file. A context manager.
+
+    Between processes, not threads: of one process only one thread may take turns at the same thing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    @contextlib.contextmanager
+    def at(self, thing: int) -> Iterator[None]:
+        """What is done within is done by no other process at the same time. Waits for its turn."""
+        fcntl.lockf(self._handle, fcntl.LOCK_EX, 1, thing)
+        try:
+            yield
+        finally:
+            fcntl.lockf(self._handle, fcntl.LOCK_UN, 1, thing)

@@ -18,7 +18,7 @@ import argparse
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from evaluators.dialogues.rows import Asked, Planted, dialogue_tables
 from evaluators.protocols.plan import Plan
@@ -43,7 +43,7 @@ class Talk:
     ``groups`` are columns that figures are grouped by; ``fields`` texts that judges may be shown, ``sessions`` those of
     each session. ``between`` runs after each exchange, ``afterwards`` when the dialogue is over (also one that stopped
     half-way, not one of which nothing was said) and returns rows of a table of its own. ``planted`` says how good
-    what was said is, where offline speakers said it.
+    what was said is, where offline speakers said it. All are functions of a module or partial ones: they are pickled.
     """
 
     id: str
@@ -57,14 +57,22 @@ class Talk:
     planted: Callable[[Dialogue], Planted] | None = None
 
 
+class Outcome(NamedTuple):
+    """What came of a talk."""
+
+    dialogue: Dialogue
+    asked: Sequence[Asked] = ()
+    planted: Planted = Planted()
+
+
 @dataclass(frozen=True)
 class Held:
-    """What came of a talk."""
+    """A talk and what came of it."""
 
     talk: Talk
     dialogue: Dialogue
-    asked: Sequence[Asked] = ()
-    planted: Planted = field(default_factory=Planted)
+    asked: Sequence[Asked]
+    planted: Planted
 
 
 def add_user_argument(made: argparse.ArgumentParser) -> None:
@@ -100,20 +108,24 @@ def dialogue_plan(
         unit="dialogues",
         starts=[functools.partial(held, f"{prefix}/{talk.id}", talk) for talk in talks],
         settings=settings,
-        tables=lambda found: dialogue_tables(found, settings, extra),
+        tables=lambda found: dialogue_tables(_with_talks(talks, found), settings, extra),
         served=lambda found: {reply.model for role, reply in _replies(found) if role == SUBJECT},
         about={"user": parsed.user, **about},
         named=("" if parsed.user == PLANNED else f"user-{parsed.user}", *named),
     )
 
 
-def held(name: str, talk: Talk) -> Chain[Held]:
-    """The chain of one talk."""
+def held(name: str, talk: Talk) -> Chain[Outcome]:
+    """The chain of one talk. What it comes to is without the talk, which no process has to send back."""
     found = yield from dialogue(name, talk.speakers, talk.rule, between=talk.between)
     asked: Sequence[Asked] = ()
     if talk.afterwards is not None and found.turns:
         asked = yield from talk.afterwards(found)
-    return Held(talk, found, asked, talk.planted(found) if talk.planted else Planted())
+    return Outcome(found, asked, talk.planted(found) if talk.planted else Planted())
+
+
+def _with_talks(talks: Sequence[Talk], found: Sequence[Outcome]) -> list[Held]:
+    return [Held(talk, *outcome) for talk, outcome in zip(talks, found, strict=True)]
 
 
 def limited(items: Sequence[Item], parsed: argparse.Namespace, release: Release) -> list[Item]:
@@ -124,7 +136,7 @@ def limited(items: Sequence[Item], parsed: argparse.Namespace, release: Release)
     return [items[place] for place in sorted(rng.sample(range(len(items)), parsed.limit))]
 
 
-def _replies(found: Sequence[Held]) -> Iterable[tuple[str, Reply]]:
+def _replies(found: Sequence[Outcome]) -> Iterable[tuple[str, Reply]]:
     for one in found:
         for turn in one.dialogue.turns:
             yield turn.role, turn.reply

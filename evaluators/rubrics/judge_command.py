@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,13 +26,21 @@ from evaluators.rubrics.loading import Rubric, read_rubric, rubrics_of
 from evaluators.rubrics.offline import JUDGES, KEYED, Planted, offline_answer
 from evaluators.rubrics.people import PEOPLE, people_rows, read_ratings
 from evaluators.rubrics.released_judgements import OTHERWISE, asked_of_judges, with_released_form
-from evaluators.running import add_dry_run_argument, asking, evaluations, offline_name, print_plan, results_of, slug
+from evaluators.running import (
+    add_asking,
+    add_dry_run_argument,
+    asking,
+    evaluations,
+    offline_name,
+    print_plan,
+    results_of,
+    slug,
+)
 from evaluators.scoring.metrics import Metric
 from evaluators.scoring.resampling import load_ahead
 from evaluators.scoring.results import read_result
-from evaluators.scoring.said_rows import Said, planted_in, row_reader, without_texts
+from evaluators.scoring.said_rows import RowReader, Said, planted_in, without_texts
 from evaluators.scoring.score_rows import frame_of, rows_beside, write_scores
-from models.backends import add_asking_arguments
 from models.request import Chain
 from schemas.command import DEFAULT_SEED, DONE, FINDINGS, MACHINE_FAILED, print_json, say, whole_number
 from schemas.errors import RequestError
@@ -65,7 +74,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--limit", type=whole_number(1, 10**9), metavar="N", help="a seeded sample of so many items")
     made.add_argument("--out", type=Path, metavar="FILE", help="the scores (default: in the workspace's evaluations)")
     add_dry_run_argument(made)
-    add_asking_arguments(made.add_argument_group("asking"))
+    add_asking(made)
 
 
 def add_ratings_argument(made: argparse.ArgumentParser) -> None:
@@ -95,11 +104,13 @@ def run(parsed: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     for judge in judges:
         settings = asking(parsed, judge=judge)
+        starts = {rubric.id: _chains(tables[rubric.id], rubric, offline[judge], parsed, header) for rubric in rubrics}
+        everything = [start for own in starts.values() for start in own]
+        found = results_of(everything, settings, offline=offline[judge] is not None)
         for rubric in rubrics:
-            said = tables[rubric.id]
-            starts = _chains(said, rubric, offline[judge], parsed, header)
-            found = results_of(starts, settings, offline=offline[judge] is not None)
-            rows += score_rows(said, rubric, judge, found, settings)
+            own = itertools.islice(found, len(starts[rubric.id]))
+            rows += score_rows(tables[rubric.id], rubric, judge, own, settings)
+        next(found, None)  # nothing more comes: the run ends
     if parsed.ratings:
         rows += people_rows(read_ratings(parsed.ratings, rubrics), rows, parsed.ratings)
         judges.append(PEOPLE)
@@ -143,7 +154,7 @@ def _chains(
             fix="Judge with a model, or with offline:constant, offline:random",
         )  # fmt: skip
     ask = asked_of_judges(rubric, parsed.released_parsing)
-    row = row_reader(said)
+    row = RowReader(said)
     return [
         functools.partial(_judged, rubric, f"{name}/{item}", functools.partial(row, place), (offline, parsed.seed), ask)
         for place, item in enumerate(said["item"])

@@ -11,10 +11,9 @@ where an offline subject wrote it. Numbers beside the fields, which no prompt ca
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ _NOT_TEXT: Mapping[str, pl.DataType] = {
     "cost": pl.Float64(),
 }
 _KNOWN = ("item", "state", "reason", "quality", "memory_mean")
-_CHUNK = 256  # rows
+_CHUNK, _CHUNKS = 256, 2  # rows that are read together, and how often they are held
 _AGAIN = "Run the evaluation again"
 
 
@@ -111,14 +110,20 @@ def without_texts(rows: pl.DataFrame, groups: Sequence[str]) -> list[dict[str, A
     return rows.select(known).rows(named=True)
 
 
-def row_reader(rows: pl.DataFrame) -> Callable[[int], Mapping[str, Any]]:
+class RowReader:
     """A function from a place to the row there. Rows are read some at a time: all their texts take a lot of room."""
 
-    @functools.lru_cache(maxsize=2)
-    def chunk(number: int) -> list[dict[str, Any]]:
-        return rows.slice(number * _CHUNK, _CHUNK).rows(named=True)
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self._rows = rows
+        self._chunks: dict[int, list[dict[str, Any]]] = {}
 
-    return lambda place: chunk(place // _CHUNK)[place % _CHUNK]
+    def __call__(self, place: int) -> Mapping[str, Any]:
+        number = place // _CHUNK
+        if number not in self._chunks:
+            while len(self._chunks) >= _CHUNKS:
+                del self._chunks[next(iter(self._chunks))]
+            self._chunks[number] = self._rows.slice(number * _CHUNK, _CHUNK).rows(named=True)
+        return self._chunks[number][place % _CHUNK]
 
 
 def planted_in(row: Mapping[str, Any], metric: str) -> tuple[str | None, float | None]:

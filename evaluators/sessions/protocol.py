@@ -29,7 +29,7 @@ from evaluators.sessions.speakers import (
     said_so_far,
     speakers,
 )
-from evaluators.sessions.summaries import renewal
+from evaluators.sessions.summaries import renewed
 from evaluators.subjects import users
 from evaluators.subjects.assistants import ASSISTANTS
 from evaluators.subjects.counterfactuals import flipped
@@ -110,7 +110,7 @@ def _talk(case: Case, name: str, turns: int) -> Talk:
         rule=StopRule(turns, len(case.priors)),
         fields={"name": profile["name"], "profile": portrait(profile)},
         sessions={prior["session"]: {"agenda": agenda(prior), "category": prior["category"]} for prior in case.priors},
-        between=renewal(case, name) if case.memory == "dup" else None,
+        between=functools.partial(renewed, case, name) if case.memory == "dup" else None,
         afterwards=functools.partial(learned, case, name),
         planted=functools.partial(_planted, case) if _known(case) else None,
     )

@@ -10,29 +10,25 @@ from collections.abc import Mapping, Sequence
 from evaluators.protocols.dialogue import SUBJECT
 from evaluators.sessions.preferences import in_words, observed, schema
 from evaluators.sessions.speakers import Case, assistant_speaker, prompt, said_so_far
-from models.dialogue import Between, Speaker, Turn
+from models.dialogue import Speaker, Turn
 from models.remedies import ask
 from models.request import Chain, Request
 
 _MAX_TOKENS = 512
 
 
-def renewal(case: Case, name: str) -> Between:
+def renewed(
+    case: Case, name: str, cast: Sequence[Speaker], turns: tuple[Turn, ...], notes: tuple[Turn, ...]
+) -> Chain[tuple[Sequence[Speaker], Turn | None]]:
     """What runs after each exchange: the assistant renews its summary."""
-
-    def renew(
-        cast: Sequence[Speaker], turns: tuple[Turn, ...], notes: tuple[Turn, ...]
-    ) -> Chain[tuple[Sequence[Speaker], Turn | None]]:
-        before: Mapping[str, str] = notes[-1].answer if notes else {}
-        said = turns[-1]
-        request = _request(case, f"{name}/{said.session}/{said.number:02}/summary", before, turns)
-        reply = yield from ask(request)
-        # A summary that does not come leaves the one before: the conversation goes on as it would in use.
-        summary = reply.answer if reply.status == "answered" else before
-        note = Turn("summary", SUBJECT, in_words(summary), said.session, said.number, request.id, summary, reply)
-        return (cast[0], assistant_speaker(case, summary)), note
-
-    return renew
+    before: Mapping[str, str] = notes[-1].answer if notes else {}
+    said = turns[-1]
+    request = _request(case, f"{name}/{said.session}/{said.number:02}/summary", before, turns)
+    reply = yield from ask(request)
+    # A summary that does not come leaves the one before: the conversation goes on as it would in use.
+    summary = reply.answer if reply.status == "answered" else before
+    note = Turn("summary", SUBJECT, in_words(summary), said.session, said.number, request.id, summary, reply)
+    return (cast[0], assistant_speaker(case, summary)), note
 
 
 def _request(case: Case, name: str, before: Mapping[str, str], turns: Sequence[Turn]) -> Request:

@@ -11,7 +11,8 @@ context; how a dialogue ended stands in ``ended`` (signal: the user ended it; li
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 
 from evaluators.dialogues.rows import Planted
 from evaluators.protocols.dialogue import PLANNED, Talk, dialogue_plan, limited
@@ -32,7 +33,7 @@ from evaluators.task_dialogues.speakers import (
     script,
     speakers,
 )
-from models.dialogue import Dialogue, StopRule
+from models.dialogue import Dialogue, Speaker, StopRule
 from releases import Release
 from schemas.command import whole_number
 from schemas.errors import RequestError, unknown
@@ -149,18 +150,6 @@ def scenes(release: Release, users: int | None, seed: int) -> Iterator[Scene]:
 
 
 def _talk(scene: Scene, casting: Casting, max_turns: int | None) -> Talk:
-    def planted(found: Dialogue) -> Planted:
-        plan = script(scene, casting)
-        replies = [turn for turn in found.turns if turn.role == "subject"]
-        so_far = {
-            (turn.session, turn.number): {
-                "personalization_so_far": personalization(plan.moves[:place], len(plan.slots))
-            }
-            for place, turn in enumerate(replies, 1)
-        }
-        of_user = planted_of_user(casting.user) if casting.user else {}
-        return Planted(turns=so_far, dialogue={**planted_scores(plan, len(replies)), **of_user})
-
     texts = fields(scene)
     return Talk(
         id=scene.id,
@@ -171,11 +160,28 @@ def _talk(scene: Scene, casting: Casting, max_turns: int | None) -> Talk:
             "domain": scene.domain,
             "context": context_name(casting.context, casting.vanilla),
         },
-        speakers=lambda session, turns, notes: speakers(scene, casting, texts),
+        speakers=functools.partial(_speakers, scene, casting, texts),
         rule=StopRule(max_turns or MAX_TURNS[scene.task["kind"]], answered=True, last_word=True),
         fields=texts,
-        planted=planted if casting.subject else None,
+        planted=functools.partial(_planted, scene, casting) if casting.subject else None,
     )
+
+
+def _speakers(scene: Scene, casting: Casting, texts: Mapping[str, str], *_: object) -> tuple[Speaker, Speaker]:
+    """The same two, whatever was said before."""
+    return speakers(scene, casting, texts)
+
+
+def _planted(scene: Scene, casting: Casting, found: Dialogue) -> Planted:
+    """The true scores of a dialogue and of its replies, by what a planted assistant did."""
+    plan = script(scene, casting)
+    replies = [turn for turn in found.turns if turn.role == "subject"]
+    so_far = {
+        (turn.session, turn.number): {"personalization_so_far": personalization(plan.moves[:place], len(plan.slots))}
+        for place, turn in enumerate(replies, 1)
+    }
+    of_user = planted_of_user(casting.user) if casting.user else {}
+    return Planted(turns=so_far, dialogue={**planted_scores(plan, len(replies)), **of_user})
 
 
 def _manner(user: str) -> str | None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from models.asking import Asking, Place, asked_of, gathered, server_failed
+from models.asking import Asking, Place, asked_of, gathered
 from models.journal import Asked
-from models.pacing import ServerFailedError, StoppedError
+from models.pacing import ServerFailedError, StoppedError, server_failed
 from models.request import Reply, Request
 from models.roles import OFFLINE
 from models.wire.answers import reply_of

@@ -13,6 +13,6 @@
 
 from models.journal.files import read_only
 from models.journal.records import Answered, Asked
-from models.journal.store import Journal, opened
+from models.journal.store import Journal, joined, opened
 
-__all__ = ["Answered", "Asked", "Journal", "opened", "read_only"]
+__all__ = ["Answered", "Asked", "Journal", "joined", "opened", "read_only"]

@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from models.journal import recovery
 from models.journal.records import STATEMENTS
@@ -29,9 +29,10 @@ _LOG_PAGES = 8000  # of the write-ahead log before they are moved into the file:
 Read = Callable[..., list[Any]]
 
 
-def connected(path: Path) -> sqlite3.Connection:
+def connected(path: Path, deep: bool = True) -> sqlite3.Connection:
     """The journal for writing, created when there is none. Raises MachineError for a damaged one or a full disk.
 
+    Not ``deep``: another process has checked the whole file.
     Raises RequestError for a file that is no journal or comes from another version.
     """
     try:
@@ -41,7 +42,7 @@ def connected(path: Path) -> sqlite3.Connection:
             path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS
         )
         try:
-            check(connection, path)
+            check(connection, path, deep)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         except BaseException:
@@ -91,6 +92,11 @@ def check(connection: sqlite3.Connection, path: Path, deep: bool = True) -> None
         problems = connection.execute("PRAGMA integrity_check(1)").fetchone()[0] if deep else "ok"
         if problems != "ok":
             raise damaged(path, " ".join(str(problems).split()))
+
+
+def left_beside(path: Path, kind: Literal["sending", "reserve"]) -> list[Path]:
+    """The files of a kind that the processes of an earlier run left beside a journal."""
+    return sorted(path.parent.glob(f".{path.name}.{kind}.*"))
 
 
 @contextlib.contextmanager

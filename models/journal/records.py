@@ -14,7 +14,7 @@ from models.request import Usage
 from models.wire.questions import ROOT, Question
 
 _TOGETHER = 64  # rows that one statement takes at most
-STATEMENTS = 5 * _TOGETHER  # that a connection keeps compiled: those below, for every number of rows
+STATEMENTS = 6 * _TOGETHER  # that a connection keeps compiled: those below, for every number of rows
 
 _PART = "INSERT OR IGNORE INTO parts VALUES {rows}", "(?, ?, ?, ?)"
 
@@ -30,6 +30,11 @@ ON CONFLICT (key) DO UPDATE SET pending = 1, problem = NULL, manner = excluded.m
 _ANSWERED = "INSERT OR IGNORE INTO replies VALUES {rows}", "(?, ?, ?, ?, 'answered', '', ?, ?, ?, ?, ?, ?, ?)"
 
 _SENT = "UPDATE requests SET sent = sent + 1, pending = 0 WHERE key IN ({rows})", "?"
+
+_CLAIMED = """
+SELECT requests.key, replies.key IS NOT NULL FROM requests LEFT JOIN replies USING (key)
+WHERE requests.key IN ({rows}) AND (pending OR replies.key IS NOT NULL)
+"""
 
 StoredPart = tuple[bytes, bytes, str, str]
 """Digest, the digest before it, role, text."""
@@ -122,6 +127,16 @@ def insert_asked(connection: sqlite3.Connection, noted: Sequence[NotedRequest]) 
             for question in (asked.question,)
         ],
     )  # fmt: skip
+
+
+def claimed(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bool]:
+    """Of requests that this process has no part in, those that another is asking, or has the reply to (True)."""
+    found: dict[bytes, bool] = {}
+    for start in range(0, len(keys), _TOGETHER):
+        some = keys[start : start + _TOGETHER]
+        rows = connection.execute(_for_rows(_CLAIMED, "?", len(some)), tuple(some))
+        found.update((key, bool(answered)) for key, answered in rows)
+    return found
 
 
 def insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered]) -> None:

@@ -8,7 +8,7 @@ over into the journal. On file systems that copy on write the room is not guaran
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -61,6 +61,15 @@ class Reserve:
             raise OSError(f"no room in {self.path}")
         os.fsync(self._handle)
         self._end += len(line)
+
+    def take_over(self, others: Iterable[Path]) -> None:
+        """Take over what the processes of an earlier run put aside, and remove their files. Raises OSError."""
+        for path in others:
+            other = Reserve(path, 1)
+            for row in other.rows():
+                self.put(row)
+            other.clear()
+            other.close()
 
     def clear(self) -> None:
         """Forget what was put aside: it is in the journal now."""

@@ -9,8 +9,12 @@ sent.
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterable
 from pathlib import Path
+
+from schemas.errors import MachineError
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _HEADER = 64  # bytes: which start of the machine this is
@@ -19,26 +23,41 @@ _NONE = bytes(_KEY)
 
 
 class Sending:
-    """The open file."""
+    """The open file, of one process. Raises MachineError when another one is sending by it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._handle = _locked(path)
         self._free: list[int] = []
         self._places = 0
 
     def left(self) -> set[bytes] | None:
         """The keys that an earlier run was sending when it ended; None: that is not known."""
-        size = os.fstat(self._handle).st_size
-        raw = os.pread(self._handle, size, 0)
-        if not size or raw[:_HEADER] != _boot() or not raw[:1].strip(b"\0"):
-            return None
-        return {raw[place : place + _KEY] for place in range(_HEADER, size, _KEY)} - {_NONE}
+        return _left(self._handle)
 
     def begin(self) -> None:
         """Forget what an earlier run left."""
         os.truncate(self._handle, 0)
         os.pwrite(self._handle, _boot(), 0)
+        self._free, self._places = [], 0
+
+    def take_over(self, others: Iterable[Path]) -> None:
+        """Take over what the processes of an earlier run were sending, and remove their files.
+
+        Raises MachineError when one of them is still at it.
+        """
+        paths = list(others)
+        if not paths:
+            return
+        found = [_left_in(path) for path in paths]
+        own = self.left() or set()
+        self.begin()
+        for key in own.union(*(keys or () for keys in found)):
+            self.enter(key)
+        if None in found:
+            os.truncate(self._handle, 0)  # it is not known any more
+        for path in paths:
+            path.unlink()
 
     def enter(self, key: bytes) -> int:
         """A request is about to be sent; the place it takes."""
@@ -60,6 +79,37 @@ class Sending:
         os.close(self._handle)
         if len(self._free) == self._places:
             self._path.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> int:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise MachineError(
+            "requests are still in flight",
+            path,
+            expected="a process of an earlier run waits for their replies",
+            fix="Wait for it, or use another --journal",
+        ) from None
+    return handle
+
+
+def _left_in(path: Path) -> set[bytes] | None:
+    handle = _locked(path)
+    try:
+        return _left(handle)
+    finally:
+        os.close(handle)
+
+
+def _left(handle: int) -> set[bytes] | None:
+    size = os.fstat(handle).st_size
+    raw = os.pread(handle, size, 0)
+    if not size or raw[:_HEADER] != _boot() or not raw[:1].strip(b"\0"):
+        return None
+    return {raw[place : place + _KEY] for place in range(_HEADER, size, _KEY)} - {_NONE}
 
 
 def _boot() -> bytes:

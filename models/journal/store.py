@@ -6,7 +6,9 @@ asks the rest. A thread writes (``writing``). A reply goes to it with the reques
 this one does not wait for two commits.
 Which of the requests that are recorded as pending are being sent stands in a file beside it (``sending``).
 When the disk is full, replies under way go to the reserve beside the file (``reserve``), and the next
-run takes them over. One process writes at a time; any number may read (``python -m models journal``).
+run takes them over. One run writes at a time, in one process or several (``joined``): each has files of its own beside
+the one journal, which knows what of a request another of them is asking or was answered. Any number may read
+(``python -m models journal``).
 
 Keys and headers are never stored: questions and replies only.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,11 @@ from models.journal import files, records
 from models.journal.records import Answered, Asked, NotedRequest
 from models.journal.reserve import EACH, SMALLEST, Reserve
 from models.journal.sending import Sending
-from models.journal.writing import Note, Work, Writer
+from models.journal.writing import Note, Turn, Work, Writer
 from schemas.locks import held
 
 _CHUNK, _CHUNKS = 64, 8  # replies read together, and how often they are held
+_FIRST_LOOK, _LAST_LOOK = 0.02, 1.0  # seconds between looks whether another process has a reply, doubling
 _KILLED = "doubts = doubts + 1, sent = sent + 1, pending = 0, problem = 'no reply seen: the run was killed'"
 _OPEN_BATCH_KEYS = "SELECT key FROM batch_items JOIN batches USING (number) WHERE NOT done"
 _KEYED = ("batch_items", "replies", "requests")
@@ -50,7 +53,14 @@ def opened(path: Path, concurrency: int) -> Iterator[Journal]:
         try:
             reserve = Reserve(path.with_name(f".{path.name}.reserve"), max(SMALLEST, EACH * concurrency))
             try:
-                journal = Journal(path, connection, reserve, Sending(path.with_name(f".{path.name}.sending")))
+                sending = Sending(path.with_name(f".{path.name}.sending"))
+                try:
+                    sending.take_over(files.left_beside(path, "sending"))
+                    reserve.take_over(files.left_beside(path, "reserve"))
+                    journal = Journal(path, connection, reserve, sending)
+                except BaseException:
+                    sending.close()
+                    raise
                 try:
                     yield journal
                 finally:
@@ -61,10 +71,35 @@ def opened(path: Path, concurrency: int) -> Iterator[Journal]:
             connection.close()
 
 
+@contextlib.contextmanager
+def joined(path: Path, concurrency: int, process: int, run: int, turn: Turn) -> Iterator[Journal]:
+    """The journal for writing, in a process of a run that has it open: commits take turns, ``process`` counts from 1.
+
+    Raises as ``opened``.
+    """
+    with contextlib.ExitStack() as stack:
+        sending = Sending(path.with_name(f".{path.name}.sending.{process}"))
+        sending.begin()
+        connection = stack.enter_context(contextlib.closing(files.connected(path, deep=False)))
+        size = max(SMALLEST, EACH * concurrency)
+        reserve = Reserve(path.with_name(f".{path.name}.reserve.{process}"), size)
+        stack.callback(reserve.close)
+        journal = stack.enter_context(contextlib.closing(Journal(path, connection, reserve, sending, turn)))
+        journal.run = run
+        yield journal
+
+
 class Journal:
     """An open journal; see ``opened``."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve, sending: Sending) -> None:
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        reserve: Reserve,
+        sending: Sending,
+        turn: Turn | None = None,
+    ) -> None:
         self.path = path
         self.run = 0
         self.sending = sending
@@ -79,7 +114,7 @@ class Journal:
         self._reader = files.reader(path)
         self._gathered: list[Note] = []  # of this turn of the event loop
         self._loop: asyncio.AbstractEventLoop
-        self._writer = Writer(path, connection, reserve)
+        self._writer = Writer(path, connection, reserve, turn)
 
     def begin_run(self, command: str) -> None:
         """Number a new run, and count as doubts what an earlier one was sending when it was killed."""
@@ -127,13 +162,32 @@ class Journal:
             self._chunks[chunk] = {row[0]: row[1:] for row in rows}
         return self._chunks[chunk].get(rowid)
 
-    async def ask(self, asked: Sequence[Asked]) -> None:
-        """Note one or more requests as about to be sent. On disk when this returns, with all that was noted before."""
+    async def ask(self, asked: Sequence[Asked]) -> bool:
+        """Note one or more requests as about to be sent. On disk when this returns, with all that was noted before.
+
+        False where another process of the run asks one of them, or has its reply, which is ``known`` then.
+        """
         for one in asked:
             settings = records.new_settings(one.question, self._settings)
             noted = NotedRequest(one, settings, records.new_parts(one.question, self._stored), self.run)
             done = self._note(noted)
         await done
+        elsewhere = self._writer.elsewhere
+        if not elsewhere:
+            return True
+        left = [(one.key, elsewhere.pop(one.key)) for one in asked if one.key in elsewhere]
+        self.known.update((key, None) for key, answered in left if answered)
+        return not left
+
+    async def claim(self, asked: Asked, sleep: Callable[[float], Awaitable[None]]) -> bool:
+        """``ask``, waiting while another process asks the same; False: that one has the reply, which is known now."""
+        wait = _FIRST_LOOK
+        while not await self.ask([asked]):
+            if asked.key in self.known:
+                return False
+            await sleep(wait)
+            wait = min(2 * wait, _LAST_LOOK)
+        return True
 
     def answer(self, answered: Answered, sending: int | None = None) -> asyncio.Future[None]:
         """Note a reply. On disk, in the reserve if need be, when the future is done; what comes later waits for it.

@@ -13,6 +13,7 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,9 @@ from models.journal.reserve import Reserve
 from schemas.errors import MachineError
 
 Work = Callable[[sqlite3.Connection], object]
+
+Turn = Callable[[], AbstractContextManager[object]]
+"""Within it no other process commits."""
 
 
 class Note(NamedTuple):
@@ -33,10 +37,16 @@ class Note(NamedTuple):
 
 
 class Writer:
-    """The thread. ``failed`` is set, for good, when the file takes nothing more."""
+    """The thread. ``failed`` is set, for good, when the file takes nothing more.
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve) -> None:
+    With ``turn`` other processes write the same file. ``elsewhere`` are requests that were not noted since another
+    process is asking them (False), or has the reply (True).
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, reserve: Reserve, turn: Turn | None = None) -> None:
         self.failed: MachineError | None = None
+        self.elsewhere: dict[bytes, bool] = {}
+        self._shared, self._turn = turn is not None, turn or nullcontext
         self._path, self._connection, self._reserve = path, connection, reserve
         self._queue: queue.SimpleQueue[list[Note] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
@@ -71,9 +81,10 @@ class Writer:
     def _commit(self, group: Sequence[Note]) -> Sequence[Exception | None]:
         if self.failed is None:
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                self._insert(group)
-                self._connection.execute("COMMIT")
+                with self._turn():
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    self._insert(group)
+                    self._connection.execute("COMMIT")
                 return [None] * len(group)
             except sqlite3.Error as error:
                 with contextlib.suppress(sqlite3.Error):
@@ -87,6 +98,11 @@ class Writer:
         answered: dict[bytes, Answered] = {}
 
         def insert() -> None:
+            if self._shared and asked:
+                elsewhere = records.claimed(self._connection, list(asked))
+                self.elsewhere |= elsewhere
+                for key in elsewhere:
+                    del asked[key]
             records.insert_asked(self._connection, list(asked.values()))
             records.insert_answered(self._connection, list(answered.values()))
             asked.clear()

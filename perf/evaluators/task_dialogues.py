@@ -48,28 +48,32 @@ def floor(arguments: argparse.Namespace) -> harness.Timed:
     return timed
 
 
-def held(arguments: argparse.Namespace) -> harness.Timed:
+def held(processes: int) -> harness.Case:
     """``python -m evaluators run`` on the release in the repository."""
-    import evaluators.__main__ as evaluators
-    import models.running  # noqa: F401  # the imports are not timed
 
-    address = server("models.rehearsal.speakers:react", arguments.latency)
-    os.environ.update({"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k"})
-    workspace = tempfile.mkdtemp()
-    words = ["run", "--release", _NAME, "--model", _MODEL, "--user", _MODEL, "--limit", str(DIALOGUES)]
-    # With the user's past in it hardly two requests are the same; those are answered from the journal.
-    words += ["--context", "interactions", "situation"]
-    words += ["--max-turns", str(TURNS), "--concurrency", str(WIDE), "--workspace", workspace, "--quiet"]
+    def case(arguments: argparse.Namespace) -> harness.Timed:
+        import evaluators.__main__ as evaluators
+        import models.running  # noqa: F401  # the imports are not timed
 
-    def timed() -> Mapping[str, Any]:
-        if evaluators.main(words):
-            raise RuntimeError("the run failed")
-        counted = stats(address)
-        if counted["answered"] < _CALLS * _DISTINCT:
-            raise RuntimeError(f"{counted['answered']} of {_CALLS} calls answered by the server")
-        return {"calls": counted["answered"], "server_cpu_s": round(counted["cpu_seconds"], 1)}
+        address = server("models.rehearsal.speakers:react", arguments.latency)
+        os.environ.update({"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k"})
+        workspace = tempfile.mkdtemp()
+        words = ["run", "--release", _NAME, "--model", _MODEL, "--user", _MODEL, "--limit", str(DIALOGUES)]
+        # With the user's past in it hardly two requests are the same; those are answered from the journal.
+        words += ["--context", "interactions", "situation", "--processes", str(processes)]
+        words += ["--max-turns", str(TURNS), "--concurrency", str(WIDE), "--workspace", workspace, "--quiet"]
 
-    return timed
+        def timed() -> Mapping[str, Any]:
+            if evaluators.main(words):
+                raise RuntimeError("the run failed")
+            counted = stats(address)
+            if counted["answered"] < _CALLS * _DISTINCT or counted["answered_twice"]:
+                raise RuntimeError(f"of {_CALLS} calls {counted['answered']} answered by the server, some twice")
+            return {"calls": counted["answered"], "server_cpu_s": round(counted["cpu_seconds"], 1)}
+
+        return timed
+
+    return case
 
 
 def measured(arguments: argparse.Namespace) -> harness.Timed:
@@ -162,9 +166,9 @@ def _arguments(made: argparse.ArgumentParser) -> None:
 _COMPARISONS = (
     harness.Comparison(
         "held",
-        {"latency": floor, "loop": loop(DIALOGUES, TURNS, WIDE), "ours": held},
+        {"latency": floor, "loop": loop(DIALOGUES, TURNS, WIDE), "ours": held(1), "two processes": held(2)},
         base="loop",
-        promises=(harness.Promise("ours", "loop", _FLOOR),),
+        promises=(harness.Promise("two processes", "loop", _FLOOR),),
     ),
     harness.Comparison("measured", {"ours": measured}, base="ours"),
 )

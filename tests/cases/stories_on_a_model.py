@@ -1,6 +1,6 @@
 """A command as a builder has it, for tests that kill it: forty chains of two requests on a model.
 
-python tests/cases/stories_on_a_model.py FOLDER [--batch]
+python tests/cases/stories_on_a_model.py FOLDER [--batch] [--processes N]
 """
 
 import argparse
@@ -31,7 +31,15 @@ def story(number: int):
 def everything(parsed: argparse.Namespace) -> int:
     folder = parsed.folder
     journal = folder / "journal.sqlite"
-    settings = BackendSettings("messages", read_roles(), read_prices(), journal, concurrency=4, batch=parsed.batch)
+    settings = BackendSettings(
+        "messages",
+        read_roles(),
+        read_prices(),
+        journal,
+        concurrency=4,
+        batch=parsed.batch,
+        processes=parsed.processes,
+    )
     told = list(run([functools.partial(story, number) for number in range(40)], settings, rows=80))
     write_whole(folder / "said.json", [orjson.dumps(told)])
     return command.DONE
@@ -41,4 +49,5 @@ if __name__ == "__main__":
     arguments = command.parser("stories", "Stories.", "python stories")
     arguments.add_argument("folder", type=Path)
     arguments.add_argument("--batch", action="store_true")
+    arguments.add_argument("--processes", type=int, default=1)
     sys.exit(command.run(everything, arguments, sys.argv[1:]))

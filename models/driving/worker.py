@@ -1,0 +1,122 @@
+"""A process that drives a share of a run's chains, and what it and the process that started it say to each other.
+
+It heeds no signal but that process' word, and its end: what is in flight finishes, and is recorded, whatever becomes of
+the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import traceback
+from collections.abc import Callable, MutableSequence, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from models.budget import Sums, Used, budget_of
+from models.driving.driver import Driver
+from models.journal import joined
+from models.progress import Progress
+from models.request import Chain
+from models.settings import BackendSettings
+from schemas.errors import AnamnesisError
+from schemas.locks import Turns
+
+_COMMIT, _RESERVE = 0, 1  # what processes take turns at
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a process is to know: it is ``number`` (from 0) of ``count``, in the journal's ``run``.
+
+    ``values`` are those of ``Sums`` that all have in common, ``turns`` is the file of ``Turns``.
+    """
+
+    number: int
+    count: int
+    run: int
+    settings: BackendSettings
+    turns: Path
+    values: MutableSequence[float]
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a process says: results by place, what it used so far, how it ended.
+
+    ``in_flight`` is None until it was told to stop: so many requests finish then.
+    """
+
+    found: Sequence[tuple[int, Any]] = ()
+    used: Used = field(default_factory=Used)
+    retries: int = 0
+    in_flight: int | None = None
+    over: bool = False
+    error: Exception | None = None
+
+
+def work(share: Share, connection: Connection) -> None:
+    """What a process does, from its chains to its last word."""
+    with contextlib.suppress(EOFError), connection:
+        starts: Sequence[Callable[[], Chain[Any]]] = connection.recv()
+        worker = _Worker(share, connection)
+        try:
+            worker.drive(starts)
+        except Exception as error:  # noqa: BLE001  # raised again where the results are waited for
+            worker.say(over=True, error=_portable(error))
+        else:
+            worker.say(over=True)
+
+
+class _Worker:
+    def __init__(self, share: Share, connection: Connection) -> None:
+        self._share, self._connection = share, connection
+        self._saying = threading.Lock()
+        self._driver: Driver[Any] | None = None
+
+    def drive(self, starts: Sequence[Callable[[], Chain[Any]]]) -> None:
+        """Drive the chains; their results are said as they come. Raises what ended the run."""
+        share, settings = self._share, self._share.settings
+        with contextlib.ExitStack() as stack:
+            turns = stack.enter_context(Turns(share.turns))
+            commit = functools.partial(turns.at, _COMMIT)
+            opened = stack.enter_context(
+                joined(settings.journal, settings.concurrency, share.number + 1, share.run, commit)
+            )
+            sums = Sums([0.0] * 4, common=True)
+            if settings.max_cost is not None:
+                sums = Sums(share.values, functools.partial(turns.at, _RESERVE), common=True)
+            budget = budget_of(settings, opened.path, sums)
+            driver = self._driver = Driver(starts, settings, opened, budget, Progress(quiet=True, rows=None))
+            driver.begin()
+            threading.Thread(target=self._heed, args=(driver,), name="word", daemon=True).start()
+            try:
+                for group in driver.groups():
+                    self.say(found=[(share.number + place * share.count, result) for place, result in group])
+            finally:
+                driver.stop()
+                driver.join()
+
+    def say(self, **what: Any) -> None:
+        """Say something; nobody may be there any more."""
+        driver = self._driver
+        state: dict[str, Any] = {} if driver is None else {"used": driver.used, "retries": driver.retries}
+        with self._saying, contextlib.suppress(OSError):
+            self._connection.send(Message(**state, **what))
+
+    def _heed(self, driver: Driver[Any]) -> None:
+        """Stop when the process that started this one says so, or is gone."""
+        with contextlib.suppress(EOFError, OSError):
+            self._connection.recv()
+        driver.stop()
+        self.say(in_flight=driver.in_flight)
+
+
+def _portable(error: Exception) -> Exception:
+    """An error as another process can raise it."""
+    if isinstance(error, AnamnesisError | OSError):
+        return error
+    return RuntimeError("".join(traceback.format_exception(error)))
