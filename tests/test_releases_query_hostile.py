@@ -8,10 +8,12 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import orjson
 import pytest
 from release_samples import ROOT, files_of, release_of, small_tables
 
+from releases.asking.bounded import Batches, Patience
 from releases.query import MOST_SQL, ask, connect
 from schemas.errors import RequestError
 
@@ -234,3 +236,14 @@ def test_a_command_that_waits_for_its_query_passes_an_interrupt_on(release):
     os.kill(process.pid, signal.SIGINT)
     _, reported = process.communicate(timeout=60)
     assert process.returncode == 130 and reported.startswith("error: interrupted") and reported.count("\n") == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005])
+def test_a_select_ends_though_its_time_is_over_before_the_engine_begins(seconds):
+    endless = "SELECT count(*) FROM range(900000000) a, range(900000000) b"
+    for _ in range(5):
+        with (
+            pytest.raises(RequestError, match="SQL took longer"),
+            Batches(duckdb.connect(), endless, Patience(seconds), "heart@1.0.0") as batches,
+        ):
+            list(batches)

@@ -32,6 +32,8 @@ MOST_MEMORY = 900 << 20
 BATCH = 10_000
 """Rows that are in memory at a time."""
 
+_AGAIN = 0.02  # seconds between two interrupts
+
 Answer = TypeVar("Answer")
 
 
@@ -56,11 +58,10 @@ class Batches:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, sql: str, patience: Patience, where: str) -> None:
         self._connection, self._patience, self._where = connection, patience, where
-        self._late = threading.Event()
+        self._late, self._left, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._pool = ThreadPoolExecutor(1)
-        self._timer = threading.Timer(patience.left(), self._stop)
-        self._timer.daemon = True
-        self._timer.start()
+        self._watch = threading.Thread(target=self._stop_in_time, daemon=True)
+        self._watch.start()
         try:
             self._reader: pa.RecordBatchReader = self._wait(lambda: connection.sql(sql).to_arrow_reader(BATCH))
         except BaseException:
@@ -78,14 +79,22 @@ class Batches:
         while (batch := self._wait(lambda: next(self._reader, None))) is not None:
             yield batch
 
-    def _stop(self) -> None:
-        self._late.set()
-        self._connection.interrupt()
+    def _stop_in_time(self) -> None:
+        """Stops the engine when the time is over or nobody reads on.
+
+        An interrupt that comes before the engine has begun is lost, so it is repeated until the engine has ended.
+        """
+        if not self._left.wait(self._patience.left()):
+            self._late.set()
+        while not self._ended.wait(_AGAIN):
+            self._connection.interrupt()
 
     def _close(self) -> None:
-        self._timer.cancel()
+        self._left.set()
         self._connection.interrupt()
         self._pool.shutdown()
+        self._ended.set()
+        self._watch.join()
 
     def _wait(self, work: Callable[[], Answer]) -> Answer:
         """In a thread: the engine does not listen for Ctrl-C while it computes, the waiting main thread does."""
