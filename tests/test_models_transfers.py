@@ -147,6 +147,65 @@ def test_a_connection_that_was_closed_or_holds_unasked_bytes_carries_no_further_
     assert [body[-3:] for body in server.bodies] == [b"{1}", b"{2}", b"{3}"]
 
 
+class Mixed(Server):
+    """A server that closes every other connection after a reply, saying so."""
+
+    async def connected(self, reader, writer):
+        self.connections += 1
+        last = self.connections % 2
+        while body := await reader.read(2**16):
+            self.bodies.append(body)
+            writer.write(WHOLE.replace(b"OK\r\n", b"OK\r\nconnection: close\r\n") if last else WHOLE)
+            if last:
+                break
+        writer.close()
+
+
+def test_sockets_that_take_the_number_of_a_closed_one_are_awaited_like_the_first():
+    server = Mixed(None)
+
+    async def asked():
+        listening = await asyncio.start_server(server.connected, "127.0.0.1", 0)
+        place = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        async with listening, Transfers(place, 4) as transfers:
+
+            async def one(name):
+                patience = Patience(2.0, None, 5.0)
+                return [await transfers.perform(Target("POST", place, ()), name, patience, None) for _ in range(25)]
+
+            return sum(await asyncio.gather(*(one(b"%d" % number) for number in range(4))), [])
+
+    assert [response.body for response in asyncio.run(asked())] == [b"yes"] * 100
+    assert len(server.bodies) == 100 and 1 < server.connections < 100
+
+
+def test_a_transfer_that_is_cancelled_leaves_the_others_alone():
+    async def asked():
+        server = Server(lambda number: WHOLE)
+        held = asyncio.Event()
+
+        async def waiting(reader, writer):
+            await reader.readuntil(b"slow")
+            held.set()
+            await reader.read()
+            writer.close()
+
+        async with (
+            await asyncio.start_server(waiting, "127.0.0.1", 0) as slow,
+            await asyncio.start_server(server.connected, "127.0.0.1", 0) as quick,
+        ):
+            there, here = (f"http://127.0.0.1:{one.sockets[0].getsockname()[1]}" for one in (slow, quick))
+            async with Transfers(here, 4) as transfers:
+                lost = asyncio.create_task(transfers.perform(Target("POST", there, ()), b"slow", PATIENCE, None))
+                await held.wait()
+                lost.cancel()
+                came = await transfers.perform(Target("POST", here, ()), b"x", PATIENCE, None)
+                return came.body, (await asyncio.gather(lost, return_exceptions=True))[0]
+
+    body, outcome = asyncio.run(asked())
+    assert body == b"yes" and isinstance(outcome, asyncio.CancelledError)
+
+
 @pytest.mark.parametrize(
     "head",
     [b"HTTP/1.1 100 Continue\n\nHTTP/1.1 500 Oops\r\nX-Kind: late\r\n\r\n", b"HTTP/1.1 500 Oops\nX-Kind: late\n\n"],

@@ -89,13 +89,13 @@ def content(message: Mapping[str, Any]) -> Content:
     usage = table(message.get("usage"))
     used = Usage(*counts(usage, _USAGE))
     return Content(
-        text=text,
-        ended="declined" if stop == "refusal" else "cut" if stop in _CUT else "whole",
-        detail=_details(message) if stop == "refusal" else str(stop),
-        model=model if isinstance(model, str) else None,
-        usage=used,
-        metered=used.output_tokens > 0 or used.input_tokens > 0,
-        thoughts=thinking or thoughts,
+        text,
+        "declined" if stop == "refusal" else "cut" if stop in _CUT else "whole",
+        _details(message) if stop == "refusal" else str(stop),
+        model if isinstance(model, str) else None,
+        used,
+        used.output_tokens > 0 or used.input_tokens > 0,
+        thinking or thoughts,
     )
 
 

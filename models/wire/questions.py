@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -110,24 +111,27 @@ def chain(parts: Sequence[Part]) -> tuple[bytes, ...]:
     parts = tuple(parts)
     if not parts:
         return ()
-    before, (role, text) = parts[:-1], parts[-1]
-    digests = _begun.get(before)
-    if digests is None:
-        digests = _begun.get(parts[:-3], ())  # of a conversation, what came before the last message and its answer
-        for one in parts[len(digests) : -1]:
-            digests = (*digests, _digest(digests[-1] if digests else ROOT, *one))
+    before = parts[:-1]
+    made = _begun.get(parts[:-3])  # of a conversation: without the last message, its answer and the next message
+    made = _begun.get(before) if made is None else made
+    digests = list(made or ())
+    if len(digests) < len(before):
+        digest = _digest.__wrapped__ if made else _digest
+        for role, text in before[len(digests) :]:
+            digests.append(digest(digests[-1] if digests else ROOT, role, text))
         while len(_begun) >= _BEGUN:
-            _begun.pop(next(iter(_begun)), None)
-        _begun[before] = digests
-    return (*digests, _digest.__wrapped__(digests[-1] if digests else ROOT, role, text))
+            _begun.popitem(last=False)
+        _begun[before] = tuple(digests)
+    digests.append(_digest.__wrapped__(digests[-1] if digests else ROOT, *parts[-1]))
+    return tuple(digests)
 
 
 _BEGUN = 2**12
-_begun: dict[tuple[Part, ...], tuple[bytes, ...]] = {}
-"""What requests begin with, all but their last parts, the latest of them, with its digests."""
+_begun: OrderedDict[tuple[Part, ...], tuple[bytes, ...]] = OrderedDict()
+"""What the latest requests began with, all but their last parts, with its digests: most parts were seen before."""
 
 
-@functools.lru_cache(maxsize=2**12)  # what many requests begin with
+@functools.lru_cache(maxsize=2**12)  # what the first requests of many conversations begin with
 def _digest(previous: bytes, role: str, text: str) -> bytes:
     return hashlib.sha256(b"%s%s\n%s" % (previous, role.encode(), text.encode())).digest()
 
