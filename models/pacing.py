@@ -12,7 +12,6 @@ answered from that request's first attempt to its last: then it is the server.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -70,11 +69,13 @@ class Pace:
         Raises UnansweredError when this request is given up, ServerFailedError when the server is,
         StoppedError when the run is ending, and whatever ``send`` raises besides.
         """
-        now = asyncio.get_running_loop().time
-        first = now()
-        for number in itertools.count(1):
-            await self._enter()
-            began = now()
+        loop = asyncio.get_running_loop()
+        first = loop.time()
+        number = 0
+        while True:
+            await self._enter(loop)
+            number += 1
+            began = loop.time()
             try:
                 answer = await send()
                 unanswered = None
@@ -84,13 +85,12 @@ class Pace:
             finally:
                 self._leave()
             if unanswered is None:
-                self._succeeded(now())
+                self._succeeded(loop.time())
                 return answer
             await failed(unanswered)
             self._give_up(unanswered, number, first)
             self.retries += 1
             await self.sleep(self._wait(unanswered, number))
-        raise AssertionError("unreachable")
 
     def stop(self) -> None:
         """Let what is in flight finish and nothing else begin."""
@@ -127,7 +127,7 @@ class Pace:
             return min(error.retry_after, LONGEST_WAIT)
         return min(FIRST_WAIT * 2.0 ** (number - 1), _LONGEST_BACKOFF) + self._jitter.uniform(0, FIRST_WAIT)
 
-    async def _enter(self) -> None:
+    async def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
         while not self.stopped:
             if self._paused_until and (pause := self._paused_until - self._now()) > 0:
                 await self.sleep(pause)
@@ -135,7 +135,7 @@ class Pace:
                 self.in_flight += 1
                 return
             else:
-                place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                place: asyncio.Future[None] = loop.create_future()
                 self._waiting.append(place)
                 await place
         raise StoppedError

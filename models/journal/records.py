@@ -122,7 +122,9 @@ def insert_asked(connection: sqlite3.Connection, noted: Sequence[NotedRequest]) 
                 asked.attempt, asked.prompt_id, asked.prompt_digest, question.digests[-1], one.settings[0],
                 question.manner, one.run, time, asked.most_tokens, asked.max_tokens,
             )
-            for one, asked, question in ((one, one.asked, one.asked.question) for one in noted)
+            for one in noted
+            for asked in (one.asked,)
+            for question in (asked.question,)
         ],
     )  # fmt: skip
 
@@ -149,7 +151,8 @@ def insert_answered(connection: sqlite3.Connection, answered: Sequence[Answered]
                 one.metered, usage.input_tokens, usage.cache_write_tokens, usage.cache_read_tokens,
                 usage.output_tokens,
             )
-            for one, usage in ((one, one.usage) for one in answered)
+            for one in answered
+            for usage in (one.usage,)
         ],
     )  # fmt: skip
     _insert(connection, _SENT, [(one.key,) for one in answered])
