@@ -13,7 +13,8 @@ A builder plans requests and consumes replies; what answers is chosen once, by `
 
 Under ``--backend messages``, from the chain down to the wire:
 
-- ``running``   chains driven in an event loop, drained when something ends the run
+- ``running``   chains driven, their results in order, drained when something ends the run
+- ``driving``   an event loop for all chains of a process, and the processes that share them
 - ``asking``    one request answered: from the journal, else from its model's server
 - ``batches``   the same through the Message Batches API, in rounds
 - ``journal``   every request before it is sent, every reply before it is used

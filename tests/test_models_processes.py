@@ -53,7 +53,7 @@ def test_killed_in_a_process_or_whole_a_run_goes_on_in_any_number_to_the_same_by
     assert (killed / "said.json").read_bytes() == (tmp_path / "undisturbed" / "said.json").read_bytes()
     ((requests, doubts),) = query(killed / "journal.sqlite", "SELECT count(*), sum(doubts) FROM requests")
     assert stats["distinct"] == requests == 80
-    assert stats["answered"] - stats["distinct"] <= doubts <= 2, "of the process that was killed alone"
+    assert stats["answered"] - stats["distinct"] <= doubts <= 4, "of the four chains of the process that was killed"
     left = {path.name for path in killed.iterdir()} - {".journal.sqlite.lock", ".journal.sqlite.turns"}
     assert left == {"journal.sqlite", "said.json"}
 

@@ -116,7 +116,9 @@ class _Worker:
 
 
 def _portable(error: Exception) -> Exception:
-    """An error as another process can raise it."""
-    if isinstance(error, AnamnesisError | OSError):
-        return error
-    return RuntimeError("".join(traceback.format_exception(error)))
+    """An error as another process can raise it, with a note of where it came from."""
+    where = "".join(traceback.format_exception(error))
+    if not isinstance(error, AnamnesisError | OSError):
+        return RuntimeError(where)
+    error.add_note(f"in a process of the run:\n{where}")
+    return error

@@ -1,10 +1,11 @@
-"""Several processes' journals as one new journal: no request, reply or doubt is lost, and what was paid twice is named.
+"""Several runs' journals as one new journal: no request, reply or doubt is lost, and what was paid twice is named.
 
-A journal has one writer, so a run over many processes has a journal each. Merged, they answer whatever any of them
-answered. A request that two journals know is one request: its sends and doubts are added up. Where both have a reply,
-that of the journal named first is used, and the other counts as billed at its worst (``Conflict``). A journal beside
-its own copy adds nothing to what was answered: replies that agree in every byte and time are one. Doubts are added up
-always, as two processes may have had the same one: the budget counts them at their worst.
+The processes of one command share a journal; several commands, on one machine or more, have one each. Merged, they
+answer whatever any of them answered. A request that two journals know is one request: its sends and doubts are added
+up. Where both have a reply, that of the journal named first is used, and the other counts as billed at its worst
+(``Conflict``). A journal beside its own copy adds nothing to what was answered: replies that agree in every byte and
+time are one. Doubts are added up always, as two processes may have had the same one: the budget counts them at their
+worst.
 
     python -m models journal merge all.sqlite build/1/heart/journal.sqlite build/2/heart/journal.sqlite
 """

@@ -1,9 +1,9 @@
 """Dialogues about tasks at the size of the paper: held against a server, and measured and reported.
 
-``held`` runs 4,096 dialogues (the paper's sample of 50 users) of 6 turns against the rehearsal server (another process,
-50 ms a call), 256 wide, journal on, as the command a user types, beside a bare aiohttp loop that makes as many calls
-and keeps histories in lists, and beside the time that latency alone takes. ``measured`` reads, measures and reports
-120,000 planted dialogues with their scores.
+``held`` runs 4,096 dialogues (the paper's sample of 50 users) of 6 turns against the rehearsal server (another
+process, 50 ms a call), 256 wide, journal on, as the command a user types, in one process and in two, beside a bare
+aiohttp loop that makes as many calls and keeps histories in lists, and beside the time that latency alone takes.
+``measured`` reads, measures and reports 120,000 planted dialogues with their scores.
 
     python -m perf.evaluators.task_dialogues --repeat 1
     python -m perf.evaluators.task_dialogues --only measured
@@ -18,7 +18,7 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,5 +173,11 @@ _COMPARISONS = (
     harness.Comparison("measured", {"ours": measured}, base="ours"),
 )
 
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the comparisons and print them."""
+    return harness.main("perf.evaluators.task_dialogues", _COMPARISONS, argv, add_arguments=_arguments)
+
+
 if __name__ == "__main__":
-    raise SystemExit(harness.main("perf.evaluators.task_dialogues", _COMPARISONS, add_arguments=_arguments))
+    raise SystemExit(main())
