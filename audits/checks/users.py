@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,9 @@ _FORMS = ("any", "only", "lacks", "besides")
 Values = Mapping[str, Sequence[str]]
 """A user's values by "Domain: Preference" and by demographic field."""
 
+Folded = Mapping[str, Set[str]]
+"""The same in lower case."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -46,9 +49,9 @@ class Part:
     lacks: frozenset[str]
     besides: frozenset[str]
 
-    def holds(self, values: Values) -> bool:
+    def holds(self, values: Folded) -> bool:
         """Whether a user's values are like that; never without values."""
-        seen = {value.strip().casefold() for value in values.get(self.place, ())}
+        seen = values.get(self.place, frozenset())
         if self.besides:
             return bool(seen - self.besides)
         return bool(seen) and (
@@ -117,8 +120,9 @@ def _menu(preferences: Sequence[Row]) -> Mapping[str, Mapping[str, str]]:
 
 def _user(subject: Subject, menu: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     values, active = _values(subject.row), _mask(subject.row)
+    folded = {place: {value.strip().casefold() for value in held} for place, held in values.items()}
     for conflict in (each for number in range(len(conflicts())) for each in _conflicts_at(number, values)):
-        if all(part.holds(values) for part in conflict.parts):
+        if all(part.holds(folded) for part in conflict.parts):
             yield _conflict_finding(subject, conflict, values, active)
     yield from _spellings(subject, values, menu)
     yield from _masks(subject, values)

@@ -101,11 +101,11 @@ def _write(table: Table, folder: Path, piece: Piece, made: Stored, tally: Tally)
     import pyarrow as pa
 
     schema = arrow_schema(table.schema)
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
     batches, lines = batches_path(folder, made.name), rows_path(folder, made.name)
     with (
         pa.ipc.new_file(batches, schema, options=options) as out,
-        pa.CompressedOutputStream(lines, "zstd") as canon,
+        pa.CompressedOutputStream(lines, "lz4") as canon,
     ):
         for batch, text in _by_column(table, schema, piece) or _by_row(table, schema, piece):
             keys = keys_of(batch, table.key)
@@ -152,7 +152,7 @@ def batches_path(folder: Path, name: str) -> str:
 
 def rows_path(folder: Path, name: str) -> str:
     """Where the canonical rows of a piece lie."""
-    return str(folder / f"{name}.rows.zst")
+    return str(folder / f"{name}.rows.lz4")
 
 
 def _digest(table: Table, piece: Piece) -> str:
