@@ -46,6 +46,6 @@ docs: .venv/.made  ## write the generated parts of docs/
 
 lock:  ## renew constraints.txt from the newest versions that fit pyproject.toml
 	rm -rf .venv && $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,stores]'
 	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 	touch .venv/.made
