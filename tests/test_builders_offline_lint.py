@@ -203,9 +203,10 @@ def test_line_of_any_bank_that_tells_of_what_not_everybody_has_is_a_fault(text, 
         ('kinds = ["sorow"]', "unknown kind 'sorow': one of danger, sorrow"),
         ('kinds = ["asked", "dispute", "thing"]', "kinds 'thing' and 'dispute' exclude each other"),
         ('kind = ["asked"]', "unknown key 'kind'"),
+        ('skip = ["evening"]', "skip names 'evening', which is none of at_home"),
     ],
 )
-def test_fault_in_the_kinds_of_a_scene_is_named_with_file_and_line(tmp_path, kinds, fault):
+def test_fault_in_what_a_scene_holds_or_leaves_out_is_named_with_file_and_line(tmp_path, kinds, fault):
     path = tmp_path / "adult_health.toml"
     path.write_text(re.sub(r"^kinds = .*$", kinds, SCENE, count=1, flags=re.MULTILINE), "utf-8")
     line = path.read_text("utf-8").splitlines().index(kinds) + 1

@@ -16,6 +16,8 @@ from builders.offline.slots import scene_problems
 from builders.offline.voices import kinds_problems
 
 _FIELDS = frozenset(field.name for field in fields(Scene)) - {"band", "domain", "beats", "term"}
+# Beats told from the shared banks, which a scene may leave out.
+_SHARED = ("at_home", "at_home_later", "ambience", "weather", "ailment", "tempted")
 
 
 @functools.cache
@@ -41,7 +43,7 @@ def read_scenes(path: Path) -> list[Scene]:
             raise fault_of(f"scene {raw['id']}", path, line_of(text, lead, f"{key} ="), f"unknown key {key!r}")
     made = [_scene(raw, band, domain) for raw in raws["scene"]]
     for scene in made:
-        for fragment, problem in (*_kind_problems(scene), *scene_problems(scene)):
+        for fragment, problem in (*_kind_problems(scene), *_skip_problems(scene), *scene_problems(scene)):
             raise fault_of(f"scene {scene.id}", path, line_of(text, f'id = "{scene.id}"', fragment), problem)
     return made
 
@@ -54,6 +56,13 @@ def _kind_problems(scene: Scene) -> Iterator[tuple[str, str]]:
         for other in others:
             if {kind, other} <= set(scene.kinds):
                 yield "kinds = ", f"kinds {kind!r} and {other!r} exclude each other"
+
+
+def _skip_problems(scene: Scene) -> Iterator[tuple[str, str]]:
+    """What is wrong with the shared beats a scene leaves out: a piece of the line they stand in, and the fault."""
+    for beat in scene.skip:
+        if beat not in _SHARED:
+            yield "skip = ", f"skip names {beat!r}, which is none of {', '.join(_SHARED)}"
 
 
 def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
