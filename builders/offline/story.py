@@ -67,7 +67,7 @@ _ANYWHERE, _LAST = 0.2, 10.0
 _DISPENSABLE = frozenset(
     {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
 )
-_STALE = 0.025
+_STALE = 0.03
 _SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
 
 
