@@ -5,6 +5,7 @@ touched again; a freeze that is killed leaves nothing under that name. The manif
 The version must be a large enough step from the newest release below it (``releases.versioning``).
 
     python -m releases freeze heart@2.0.0
+    python -m releases freeze heart@2.0.0 --workspace s3://lab/build --engine local
     python -m releases freeze heart@2.1.0 --allow table.row_count --why "a release of two characters"
 """
 
@@ -32,6 +33,7 @@ from releases.source import rows_in_order
 from releases.versioning import Change, demand, required_between
 from releases.writing import Contents, Shape, write_release
 from schemas.command import DONE, FINDINGS, add_processes, print_json, say
+from schemas.engines import stores
 from schemas.engines.choice import Engine, add_engine, engine
 from schemas.errors import RequestError
 from schemas.findings import Finding, counts
@@ -182,7 +184,10 @@ def run(args: argparse.Namespace) -> int:
     if len(args.allow) != len(args.why) or not all(why.strip() for why in args.why):
         raise RequestError("--allow without its reason", expected="one --why TEXT for each --allow")
     allowances = [gate.Allowance(code, why) for codes, why in zip(args.allow, args.why, strict=True) for code in codes]
-    workspace = Workspace(args.workspace, benchmark_of(name, args.benchmark).spec)
+    folder = name.folder(args.frozen)
+    if folder.exists():
+        raise RequestError(f"{name} exists", folder, expected="a new version", fix="Releases are never overwritten")
+    workspace = Workspace(_local_rows(args, name), benchmark_of(name, args.benchmark).spec)
     card_texts(workspace.benchmark)  # before anything is checked, which takes longer
     if not workspace.folder.is_dir():
         raise RequestError(
@@ -190,10 +195,6 @@ def run(args: argparse.Namespace) -> int:
         )
     chosen = engine(args.engine, args.processes) if args.engine else None
     plan = Plan(name, workspace, args.frozen, args.date, args.doi, chosen)
-    if plan.folder.exists():
-        raise RequestError(
-            f"{name} exists", plan.folder, expected="a new version", fix="Releases are never overwritten"
-        )
     with workspace.lock():
         say(f"checking {workspace.folder}", quiet=args.quiet)
         outcome = gate.check(workspace, allowances, args.processes if chosen else None, chosen, args.scratch)
@@ -203,8 +204,21 @@ def run(args: argparse.Namespace) -> int:
             return _refuse(args, name, outcome.open)
         say(f"writing {plan.folder}", quiet=args.quiet)
         release = freeze(plan, outcome.checks)
+    if stores.is_url(args.workspace):
+        clear(workspace.folder.parent)
     _print_summary(args, release)
     return DONE
+
+
+def _local_rows(args: argparse.Namespace, name: Name) -> Path:
+    """The workspace; what lies in a store is brought beside where the release will lie, and goes when it is frozen."""
+    if not stores.is_url(args.workspace):
+        return Path(args.workspace)
+    brought = name.folder(args.frozen).with_name(f".{name.version}.workspace")
+    source = stores.join(stores.location(args.workspace), name.benchmark)
+    say(f"fetching {source}", quiet=args.quiet)
+    stores.fetch_folder(source, brought / name.benchmark)
+    return brought
 
 
 def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -> int:

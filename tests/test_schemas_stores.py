@@ -11,9 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from release_samples import many_memories
+from release_samples import CHECKS, files_of, many_memories, small_tables, write_workspace
 
 from audits.command import main
+from releases import gate
+from releases.__main__ import main as releases_main
 from schemas.arrow import arrow_schema
 from schemas.engines import stores
 from schemas.engines.choice import scratch
@@ -152,3 +154,44 @@ def test_a_broken_footer_in_a_bucket_is_named_as_one_on_disk_is(lab, tmp_path):
     for folder in (f"{lab}/memories", tmp_path):
         with pytest.raises(RequestError, match=r"unreadable Parquet in .*/00000.parquet: Couldn't deserialize"):
             shards_of(folder)
+
+
+def test_a_folder_is_fetched_without_hidden_names_and_only_what_is_new_once_more(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    for name in ("memories/a.jsonl", "memories/b.jsonl", ".audits/c", "d/.lock", "recipe.json"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(name)
+        os.utime(source / name, (1, 1))
+    assert stores.fetch_folder(source, target) == 3
+    assert set(files_of(target)) == {"memories/a.jsonl", "memories/b.jsonl", "recipe.json"}
+    (target / "memories/a.jsonl").write_text("as large as it was"[:16])
+    (target / "memories/b.jsonl").write_text("cut")
+    stores.fetch_folder(source, target)
+    assert (target / "memories/a.jsonl").read_text() == "as large as it w"
+    os.utime(source / "memories/a.jsonl")
+    os.utime(target / "memories/a.jsonl", (1, 1))
+    stores.fetch_folder(source, target)
+    assert files_of(target)["memories/a.jsonl"] == b"memories/a.jsonl"
+    assert files_of(target)["memories/b.jsonl"] == b"memories/b.jsonl"
+
+
+def test_a_folder_without_anything_to_fetch_is_named(tmp_path):
+    with pytest.raises(RequestError, match=r"missing file or folder in .*nothing"):
+        stores.fetch_folder(tmp_path / "nothing", tmp_path / "target")
+    assert not (tmp_path / "target").exists()
+
+
+@needs_moto
+def test_a_workspace_in_a_bucket_is_frozen_as_one_on_disk_is(lab, tmp_path, monkeypatch):
+    outcome = gate.Outcome(CHECKS, (), ())
+    monkeypatch.setattr(gate, "check", lambda *_: outcome)
+    build = write_workspace(tmp_path / "build", small_tables()).folder
+    for name, data in files_of(build).items():
+        stores.write(f"{lab}/build/heart/{name}", data)
+    frozen = ["--quiet", "--frozen"]
+    assert releases_main(["freeze", "heart@0.1.0", "--workspace", f"{lab}/build", *frozen, str(tmp_path / "one")]) == 0
+    assert (
+        releases_main(["freeze", "heart@0.1.0", "--workspace", str(tmp_path / "build"), *frozen, str(tmp_path / "two")])
+        == 0
+    )
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import MachineError, RequestError
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileInfo, FileSystem
 
 _URL = re.compile(r"^(s3|gs|gcs):/+(?=[^/])")
 _PATIENCE, _ATTEMPTS = 10, 3  # seconds for a store to answer, and how often it is asked
@@ -100,6 +100,42 @@ def write(path: str, data: Any) -> None:
             system.create_dir(str(Path(inside).parent), recursive=True)
         with system.open_output_stream(inside) as out:
             out.write(data)
+
+
+def fetch_folder(source: Path | str, folder: Path) -> int:
+    """Bring a folder with all below it, but hidden names, to the local disk, file by file; the number of files.
+
+    A file that is there, as large and no older, is not brought again, so that what was broken off goes on.
+    Raises RequestError where there is nothing, MachineError where the store does not let us read.
+    """
+    from pyarrow import fs
+
+    system, inside = opened(source)
+    with errors_reported(source):
+        try:
+            listed = system.get_file_info(fs.FileSelector(inside, recursive=True))
+        except FileNotFoundError:
+            listed = []
+        names = {each.path[len(inside) :].lstrip("/"): each for each in listed if each.type == fs.FileType.File}
+        shown = {name: each for name, each in names.items() if not any(map(_hidden, name.split("/")))}
+        if not shown:
+            raise RequestError("missing file or folder", location(source), fix="Check the path")
+        for name, each in sorted(shown.items()):
+            target = folder / name
+            if _is_as_new(target, each):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part = target.with_name(f".{target.name}.part")
+            fs.copy_files(each.path, str(part), source_filesystem=system, destination_filesystem=fs.LocalFileSystem())
+            part.replace(target)
+    return len(shown)
+
+
+def _is_as_new(target: Path, of: FileInfo) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        there = target.stat()
+        return there.st_size == of.size and of.mtime is not None and there.st_mtime >= of.mtime.timestamp()
+    return False
 
 
 def join(folder: str, name: str) -> str:
