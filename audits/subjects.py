@@ -121,6 +121,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 def entries(row: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
     """The objects in a list; none where there is no list."""
     held = row.get(field)
+    # dict first: asking an abstract class takes several times as long
     return [each for each in held if isinstance(each, dict | Mapping)] if isinstance(held, list) else []
 
 

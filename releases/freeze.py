@@ -211,14 +211,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _local_rows(args: argparse.Namespace, name: Name) -> Path:
-    """The workspace; what lies in a store is brought beside where the release will lie, and goes when it is frozen."""
+    """The workspace; one in a store is copied beside where the release will lie, until it is frozen."""
     if not stores.is_url(args.workspace):
         return Path(args.workspace)
-    brought = name.folder(args.frozen).with_name(f".{name.version}.workspace")
+    copied = name.folder(args.frozen).with_name(f".{name.version}.workspace")
     source = stores.join(stores.location(args.workspace), name.benchmark)
     say(f"fetching {source}", quiet=args.quiet)
-    stores.fetch_folder(source, brought / name.benchmark)
-    return brought
+    stores.fetch_folder(source, copied / name.benchmark)
+    return copied
 
 
 def _refuse(args: argparse.Namespace, name: Name, errors: tuple[Finding, ...]) -> int:

@@ -1,4 +1,4 @@
-"""A life told in order: nothing in it too often, nothing twice, and each memory as long as it should be."""
+"""A life narrated in order: nothing in it too often, nothing twice, and each memory as long as it should be."""
 
 import dataclasses
 import itertools
@@ -49,19 +49,19 @@ def life():
 
 
 @pytest.fixture(scope="module")
-def told(life):
+def narrated(life):
     """The sentences of each memory."""
     return [[row["content_full"][start:end] for start, end in sentences(row["content_full"])] for row in life]
 
 
-def test_hardly_a_sentence_is_in_more_than_half_a_percent_of_the_memories(told):
-    counts = Counter(sentence for said in told for sentence in set(said))
+def test_hardly_a_sentence_is_in_more_than_half_a_percent_of_the_memories(narrated):
+    counts = Counter(sentence for said in narrated for sentence in set(said))
     too_often = sum(count - TOTAL // 200 for count in counts.values() if count > TOTAL // 200)
     assert too_often < 0.02 * counts.total()
 
 
-def test_no_two_memories_begin_alike(told):
-    assert max(Counter(said[0] for said in told).values()) == 1
+def test_no_two_memories_begin_alike(narrated):
+    assert max(Counter(said[0] for said in narrated).values()) == 1
 
 
 def test_mean_length_is_that_of_table_7_and_none_is_out_of_bounds(life):
@@ -81,12 +81,12 @@ def test_no_trace_of_composing_is_left(life):
 
 @pytest.fixture(scope="module")
 def narratives():
-    """The first sixty memories of the life, with the lines they are told in."""
+    """The first sixty memories of the life, with the lines they are narrated in."""
     chronicle = Chronicle(CHARACTER, LEDGER, PLANS, HEART)
     return [chronicle.narrative(one) for one in PLANS[:60]]
 
 
-def test_what_came_before_and_after_is_told_whole(narratives):
+def test_what_came_before_and_after_is_narrated_whole(narratives):
     for one in narratives:
         own = one.frame.scene.beats
         for line in set(one.lines) & {*own["earlier"], *own["later"]}:
@@ -96,7 +96,7 @@ def test_what_came_before_and_after_is_told_whole(narratives):
             assert len(sentences(one.text[place:])) >= len(parsed(line))
 
 
-def test_scene_tells_its_own_day_and_the_evening_is_told_once(narratives):
+def test_scene_tells_its_own_day_and_the_evening_is_narrated_once(narratives):
     for one in narratives:
         own, home = one.frame.scene.beats, one.frame.household
         assert set(one.lines) & set(own["earlier"])

@@ -166,8 +166,10 @@ def test_a_folder_is_fetched_without_hidden_names_and_only_what_is_new_once_more
     assert set(files_of(target)) == {"memories/a.jsonl", "memories/b.jsonl", "recipe.json"}
     (target / "memories/a.jsonl").write_text("as large as it was"[:16])
     (target / "memories/b.jsonl").write_text("cut")
+    (target / "memories/removed.jsonl").write_text("{}")
     stores.fetch_folder(source, target)
     assert (target / "memories/a.jsonl").read_text() == "as large as it w"
+    assert not (target / "memories/removed.jsonl").exists()
     os.utime(source / "memories/a.jsonl")
     os.utime(target / "memories/a.jsonl", (1, 1))
     stores.fetch_folder(source, target)

@@ -26,7 +26,7 @@ from schemas.collector import calm_collector
 
 _TOGETHER = 256  # results
 _AHEAD = 2  # chains for each place in flight: while one waits for the disk, another one's request is ready
-_SWITCH = 0.0005  # seconds between the turns of threads; a commit takes many, and requests wait for it
+_SWITCH = 0.0005  # seconds a thread runs before another may; a commit takes many turns, and requests wait for it
 
 
 class Driver(Generic[Result]):

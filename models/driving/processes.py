@@ -60,7 +60,7 @@ class _Process:
     began: bool = False  # it has its chains
     ended: bool = False
     in_flight: int | None = None
-    said: Message = field(default_factory=Message)
+    last: Message = field(default_factory=Message)
 
 
 class Processes(Generic[Result]):
@@ -79,17 +79,17 @@ class Processes(Generic[Result]):
         self._budget, self._progress, self._count = budget, progress, count
         self._turns = opened.path.with_name(f".{opened.path.name}.turns")
         self._processes: list[_Process] = []
-        self._heard: queue.SimpleQueue[tuple[_Process, Message | None]] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[tuple[_Process, Message | None]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._listen, name="processes", daemon=True)
 
     @property
     def used(self) -> Used:
         """What all of them used so far."""
-        return total(one.said.used for one in self._processes)
+        return total(one.last.used for one in self._processes)
 
     @property
     def in_flight(self) -> int:
-        """Requests that were sent and have no reply, as processes say that were told to stop."""
+        """Requests that were sent and have no reply, as processes report that were asked to stop."""
         while self._listening and any(not one.ended and one.in_flight is None for one in self._processes):
             self._next()
         return sum(one.in_flight or 0 for one in self._processes if not one.ended)
@@ -126,7 +126,7 @@ class Processes(Generic[Result]):
                 raise message.error
             if message.found:
                 if self._progress.is_due():
-                    self._progress.show(self.used, sum(each.said.retries for each in self._processes))
+                    self._progress.show(self.used, sum(each.last.retries for each in self._processes))
                 yield message.found
 
     def stop(self) -> None:
@@ -157,17 +157,17 @@ class Processes(Generic[Result]):
         return self._thread.ident is not None
 
     def _next(self) -> tuple[_Process, Message | None]:
-        """The next that a process says; None: it is gone without a last word."""
-        one, message = self._heard.get()
+        """The next message of a process; None: it is gone without a last one."""
+        one, message = self._messages.get()
         if message is None:
             one.ended = True
         else:
-            one.said, one.ended = message, message.over
+            one.last, one.ended = message, message.over
             one.in_flight = one.in_flight if message.in_flight is None else message.in_flight
         return one, message
 
     def _listen(self) -> None:
-        """Hear all processes out, in a thread that no interruption stops in the middle of a message."""
+        """Receive from all processes, in a thread that no interruption stops in the middle of a message."""
         live = {one.connection: one for one in self._processes}
         while live:
             for ready in wait(list(live)):
@@ -175,7 +175,7 @@ class Processes(Generic[Result]):
                 message: Message | None = None
                 with contextlib.suppress(EOFError, OSError):
                     message = ready.recv()
-                self._heard.put((live[ready], message))
+                self._messages.put((live[ready], message))
                 if message is None or message.over:
                     del live[ready]
 
@@ -199,7 +199,7 @@ class Processes(Generic[Result]):
 
     def _killed(self, one: _Process) -> MachineError:
         one.process.join(_PATIENCE)
-        _kill(one)  # where it is in no state to say anything
+        _kill(one)  # where it cannot report
         one.process.join()
         code = one.process.exitcode or 0
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -217,7 +217,7 @@ def _kill(one: _Process) -> None:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Processes started meanwhile never heed Ctrl-C or SIGTERM; what comes for this one comes a moment later."""
+    """Processes started meanwhile ignore Ctrl-C and SIGTERM; what comes for this one comes a moment later."""
     resource_tracker.ensure_running()  # which lets signals through again when it is started
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:

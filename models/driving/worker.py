@@ -1,7 +1,6 @@
-"""A process that drives a share of a run's chains, and what it and the process that started it say to each other.
+"""A process that drives a share of a run's chains, and the messages between it and the process that started it.
 
-It heeds no signal but that process' word, and its end: what is in flight finishes, and is recorded, whatever becomes of
-the rest.
+It ignores signals, and stops when that process asks it to or ends: what is in flight finishes and is recorded.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Message:
-    """What a process says: results by place, what it used so far, how it ended.
+    """What a process reports: results by place, what it used so far, how it ended.
 
-    ``in_flight`` is None until it was told to stop: so many requests finish then.
+    ``in_flight`` is None until it was asked to stop: so many requests finish then.
     """
 
     found: Sequence[tuple[int, Any]] = ()
@@ -59,26 +58,26 @@ class Message:
 
 
 def work(share: Share, connection: Connection) -> None:
-    """What a process does, from its chains to its last word."""
+    """What a process does, from its chains to its last message."""
     with contextlib.suppress(EOFError), connection:
         starts: Sequence[Callable[[], Chain[Any]]] = connection.recv()
         worker = _Worker(share, connection)
         try:
             worker.drive(starts)
         except Exception as error:  # noqa: BLE001  # raised again where the results are waited for
-            worker.say(over=True, error=_portable(error))
+            worker.report(over=True, error=_portable(error))
         else:
-            worker.say(over=True)
+            worker.report(over=True)
 
 
 class _Worker:
     def __init__(self, share: Share, connection: Connection) -> None:
         self._share, self._connection = share, connection
-        self._saying = threading.Lock()
+        self._sending = threading.Lock()
         self._driver: Driver[Any] | None = None
 
     def drive(self, starts: Sequence[Callable[[], Chain[Any]]]) -> None:
-        """Drive the chains; their results are said as they come. Raises what ended the run."""
+        """Drive the chains; their results are reported as they come. Raises what ended the run."""
         share, settings = self._share, self._share.settings
         with contextlib.ExitStack() as stack:
             turns = stack.enter_context(Turns(share.turns))
@@ -92,27 +91,27 @@ class _Worker:
             budget = budget_of(settings, opened.path, sums)
             driver = self._driver = Driver(starts, settings, opened, budget, Progress(quiet=True, rows=None))
             driver.begin()
-            threading.Thread(target=self._heed, args=(driver,), name="word", daemon=True).start()
+            threading.Thread(target=self._wait_for_stop, args=(driver,), name="stop", daemon=True).start()
             try:
                 for group in driver.groups():
-                    self.say(found=[(share.number + place * share.count, result) for place, result in group])
+                    self.report(found=[(share.number + place * share.count, result) for place, result in group])
             finally:
                 driver.stop()
                 driver.join()
 
-    def say(self, **what: Any) -> None:
-        """Say something; nobody may be there any more."""
+    def report(self, **what: Any) -> None:
+        """Send a message; nobody may be there any more."""
         driver = self._driver
         state: dict[str, Any] = {} if driver is None else {"used": driver.used, "retries": driver.retries}
-        with self._saying, contextlib.suppress(OSError):
+        with self._sending, contextlib.suppress(OSError):
             self._connection.send(Message(**state, **what))
 
-    def _heed(self, driver: Driver[Any]) -> None:
-        """Stop when the process that started this one says so, or is gone."""
+    def _wait_for_stop(self, driver: Driver[Any]) -> None:
+        """Stop when the process that started this one asks for it, or is gone."""
         with contextlib.suppress(EOFError, OSError):
             self._connection.recv()
         driver.stop()
-        self.say(in_flight=driver.in_flight)
+        self.report(in_flight=driver.in_flight)
 
 
 def _portable(error: Exception) -> Exception:

@@ -23,12 +23,12 @@ class Failed(NamedTuple):
 
 
 class Driver:
-    """Transfers side by side, of one event loop; at most ``kept`` connections stay open."""
+    """Transfers side by side, of one event loop; at most ``most`` connections stay open."""
 
-    def __init__(self, kept: int) -> None:
+    def __init__(self, most: int) -> None:
         self.sockets = Sockets()
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, kept)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, most)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self.sockets.wait_for)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
         self._waiting: dict[pycurl.Curl, asyncio.Future[Failed | None]] = {}

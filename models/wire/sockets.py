@@ -72,7 +72,7 @@ class Sockets:
     def wait_for(self, what: int, descriptor: int, *_: object) -> None:
         """What a transfer waits for (SOCKETFUNCTION)."""
         events = _EVENTS.get(what)
-        if events is None:  # nothing, for now or any more
+        if events is None:  # libcurl waits for nothing here: the transfer is over, or pauses
             self._awaited.discard(descriptor)
             if descriptor not in self._sure:
                 self._forget(descriptor)

@@ -103,9 +103,10 @@ def write(path: str, data: Any) -> None:
 
 
 def fetch_folder(source: Path | str, folder: Path) -> int:
-    """Bring a folder with all below it, but hidden names, to the local disk, file by file; the number of files.
+    """Make a local folder hold what another holds, but hidden names, file by file; the number of files.
 
-    A file that is there, as large and no older, is not brought again, so that what was broken off goes on.
+    A file that is there, as large and no older, is not copied again, so that an interrupted copy is resumed. Files that
+    the other folder does not have are removed.
     Raises RequestError where there is nothing, MachineError where the store does not let us read.
     """
     from pyarrow import fs
@@ -128,6 +129,10 @@ def fetch_folder(source: Path | str, folder: Path) -> int:
             part = target.with_name(f".{target.name}.part")
             fs.copy_files(each.path, str(part), source_filesystem=system, destination_filesystem=fs.LocalFileSystem())
             part.replace(target)
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in shown and not any(map(_hidden, name.split("/"))):
+            path.unlink()
     return len(shown)
 
 
