@@ -23,7 +23,7 @@ from builders.offline.lines import sentences as parsed
 from builders.offline.memories import Writer
 from builders.offline.scene_files import scenes_of
 from builders.offline.uses import Uses
-from builders.offline.voices import Condition, VoiceLine, voice
+from builders.offline.voices import Condition, VoiceLine, stems, suiting, voice
 from builders.personas import load_characters
 from perf.quality.residue import residue
 from perf.quality.text_quality import LIMITS, measure
@@ -149,6 +149,26 @@ def test_scene_suits_the_pattern_and_voice_lines_suit_the_scene(monkeypatch):
         assert not frame.suited or frame.scene.kinds == ("asked",)
         assert list(beats.lines_of(frame, "think")) == [f"I am {frame.scene.kinds[0]}."]
     assert {frame.scene.kinds for frame in frames if not frame.suited} == {("asked",), ("thing",)}
+
+
+def test_body_is_shaken_only_where_the_scene_holds_something_shaking(narratives):
+    frame = narratives[0].frame
+    strong = dataclasses.replace(frame, plan=dataclasses.replace(frame.plan, intensity=0.9))
+    by_kind = {
+        kind: set(
+            beats.lines_of(dataclasses.replace(strong, scene=dataclasses.replace(frame.scene, kinds=(kind,))), "body")
+        )
+        for kind in ("task", "danger")
+    }
+    assert by_kind["task"] == set(pieces("body", "child", "mid"))
+    assert by_kind["danger"] == set(pieces("body", "child", "high"))
+
+
+def test_nobody_who_is_somewhere_else_is_named_by_a_voice():
+    for archetype in stems().values():
+        for pattern in voice(archetype).patterns:
+            for lines in pattern.think.values():
+                assert not [line for line in suiting(lines, ("alone",)) if "{second" in line.lower()]
 
 
 def test_memories_asked_for_first_are_the_first_in_order(life):
