@@ -1,7 +1,7 @@
 """The lines each beat of a story can be told with, and what fills their slots.
 
-A beat is answered by the scene (what happens), the voice (what is noticed, thought and done) or a bank
-that all share (senses, weather, body, the day around it).
+A beat is answered by the scene (what happens), the voice in this scene (what is thought and done), the voice
+anywhere (the night after it) or a bank that all share (senses, weather, body, the day around it).
 """
 
 from __future__ import annotations
@@ -67,16 +67,12 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
         return frame.scene.beats[beat]
     if beat == "night":
         return [line for line in _spoken(voice(frame.archetype).beats[beat], frame) if _knows_whoever(line, frame)]
-    if beat == turns.SMALL and (part := turns.parts().get((frame.scene.id, frame.archetype))):
-        return (part.small,)
+    if beat == turns.SMALL:
+        return (turns.part(frame.scene.id, frame.archetype).small,)
     if beat in frame.turn:
         return (frame.turn[beat],)
     if beat in VOICE_BEATS:
         return _spoken(voice(frame.archetype).beats[beat], frame)
-    if beat == "think" and frame.pattern is not None:
-        return _spoken(frame.pattern.think, frame)
-    if beat == "act" and frame.pattern is not None:
-        return _spoken(frame.pattern.act[frame.stance], frame)
     if beat == "body":
         return _body(frame)
     if beat == "ambience":

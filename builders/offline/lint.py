@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.offline.banks import BEATS, FOLDER, LANGUAGES, Scene, bank, read
+from builders.offline.banks import BEATS, FOLDER, LANGUAGES, VOICE_BEATS, Scene, bank, read
 from builders.offline.lines import fixed
 from builders.offline.proofs.coverage import coverage_problems, table
 from builders.offline.proofs.line_checks import AT_HOME, HANDLES, line_problems, slot_problems
 from builders.offline.proofs.material import LEAST, material, ranges
 from builders.offline.proofs.proof import Line, Proof, proof, shared_lines, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
-from builders.offline.turns import lines_of_part, read_turns
+from builders.offline.turns import lines_of_turns, parts, read_turns
 from builders.offline.voices import read_voice, stems, voice, words
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 
@@ -71,18 +71,18 @@ def check(path: Path) -> Checked:
 
 
 def repeated(told: Sequence[Scene]) -> Iterator[str]:
-    """Ids that two scenes have, and sentences that stand in two lines of the scenes, word for word."""
+    """Ids that two scenes have, and sentences that stand in two lines of the scenes or turns, word for word."""
     for scene_id, count in Counter(scene.id for scene in told).items():
         if count > 1:
             yield f"{scene_id}: {count} scenes have this id"
-    first: dict[str, tuple[tuple[str, str], str]] = {}
+    first: dict[str, tuple[str, str]] = {}
     for scene in told:
-        for beat, lines in scene.beats.items():
-            for line in lines:
-                where = f"{scene.id}.{beat}"
-                for said in fixed(line):
-                    if len(said) > _SHORT and first.setdefault(said, ((where, line), where))[0] != (where, line):
-                        yield f"{where}: the same sentence as in {first[said][1]}: {said!r}"
+        lines = [(beat, line) for beat, lines in scene.beats.items() for line in lines]
+        for beat, line in (*lines, *lines_of_turns(parts(), scene.id)):
+            where = f"{scene.id}.{beat}"
+            for said in fixed(line):
+                if len(said) > _SHORT and first.setdefault(said, (where, line)) != (where, line):
+                    yield f"{where}: the same sentence as in {first[said][0]}: {said!r}"
 
 
 def lines_in(path: Path) -> list[Line]:
@@ -91,8 +91,8 @@ def lines_in(path: Path) -> list[Line]:
         return [line for scene in read_scenes(path) for line in _lines_of(scene)]
     if path.parent.name == "turns":
         return [
-            Line(f"{scene.id}.{who}.{where}", text, scene.language, _handles_of(scene), needs=scene.needs)
-            for scene, who, where, text in _turn_lines(path)
+            Line(f"{scene.id}.{where}", text, scene.language, _handles_of(scene), needs=scene.needs)
+            for scene, where, text in _turn_lines(path)
         ]
     if path.parent.name == "voices" or path.stem in _SHARED:
         return [line for line in _shared(read(path)[1]) if "feel" not in line.where]
@@ -107,17 +107,18 @@ def _handles_of(scene: Scene) -> Sequence[Mapping[str, str]]:
     ]
 
 
-def _turn_lines(path: Path) -> Iterator[tuple[Scene, str, str, str]]:
-    """The lines of a file of turns, each with its scene, its voice and where it stands."""
+def _turn_lines(path: Path) -> Iterator[tuple[Scene, str, str]]:
+    """The lines of a file of turns, each with its scene and where it stands."""
     known = {scene.id: scene for scene in scenes()}
-    for (name, archetype), part in read_turns(path).items():
-        yield from ((known[name], archetype, where, text) for where, text in lines_of_part(part))
+    made = read_turns(path)
+    for name in dict.fromkeys(name for name, _ in made):
+        yield from ((known[name], where, text) for where, text in lines_of_turns(made, name))
 
 
 def _turns(path: Path) -> Iterator[str]:
-    for scene, who, where, text in _turn_lines(path):
+    for scene, where, text in _turn_lines(path):
         for problem in line_problems(text, _own(scene), set(scene.cast), scene.language):
-            yield f"{scene.id}.{who}.{where}: {problem}: {text[:70]!r}"
+            yield f"{scene.id}.{where}: {problem}: {text[:70]!r}"
 
 
 def _own(scene: Scene) -> set[str]:
@@ -203,31 +204,19 @@ def _voice(path: Path) -> Iterator[str]:
         yield f"the voice of nobody: name the file after one of {', '.join(stems())}"
     elif path.stem == first:
         yield from _lacking(raw)
-    else:
-        known = {part["tag"] for part in read_voice(path.with_name(f"{first}.toml"))["pattern"]}
-        yield from (
-            f"no pattern {part['tag']!r} in {first}.toml" for part in raw.get("pattern", ()) if part["tag"] not in known
-        )
-    parts = [("", raw), *((f"pattern {number}.", part) for number, part in enumerate(raw.get("pattern", ())))]
-    for where, part in parts:
-        for beat, lists in part.items():
-            for language, items in lists.items() if isinstance(lists, dict) else ():
-                spoken = "child" if language in ("child", "all") else "adult"
-                for line in map(words, items):
-                    for problem in line_problems(line, HANDLES, {"other", "second"}, spoken, beat):
-                        yield f"{where}{beat}.{language}: {problem}: {line[:70]!r}"
+    for beat in VOICE_BEATS & raw.keys():
+        for language, items in raw[beat].items():
+            spoken = "child" if language in ("child", "all") else "adult"
+            for line in map(words, items):
+                for problem in line_problems(line, HANDLES, {"other", "second"}, spoken, beat):
+                    yield f"{beat}.{language}: {problem}: {line[:70]!r}"
 
 
 def _lacking(raw: Mapping[str, Any]) -> Iterator[str]:
     """What the first file of a voice lacks; others need nothing but what they add."""
-    if len(raw["pattern"]) != 8:
-        yield f"{len(raw['pattern'])} patterns instead of 8"
-    yield from (
-        f"no {name}" for name in ("feel", "conclusion", "policy", "notice", "small", "night") if name not in raw
-    )
-    for part in raw["pattern"]:
-        needed = ("stance", "conclusion", "policy", "think", "act")
-        yield from (f"pattern {part['tag']!r} has no {name}" for name in needed if name not in part)
+    if len(raw.get("pattern", ())) != 8:
+        yield f"{len(raw.get('pattern', ()))} patterns instead of 8"
+    yield from (f"no {name}" for name in ("feel", "conclusion", "policy", "night") if name not in raw)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -236,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "builders.offline.lint", "Check the phrase banks of the offline writer.", "python -m builders.offline.lint"
     )
     made.add_argument("files", nargs="*", type=Path, help="bank files (default: all)")
-    made.add_argument("--coverage", action="store_true", help="print how many scenes suit each pattern of the voices")
+    made.add_argument("--coverage", action="store_true", help="print how many scenes have a turn for each pattern")
     made.add_argument("--render", action="store_true", help="print every line with each kind of filler, to be read")
     return run(_command, made, argv)
 
@@ -252,9 +241,9 @@ def _command(parsed: argparse.Namespace) -> int:
     problems += repeated([scene for one in checked.values() for scene in one.scenes])
     whole = not parsed.files or parsed.coverage
     voices = {archetype: voice(archetype) for archetype in stems().values()} if whole else {}
-    problems += coverage_problems(voices, scenes())
+    problems += coverage_problems(voices, scenes(), parts()) if whole else ()
     if parsed.coverage:
-        _say_coverage(table(voices, scenes()), parsed.quiet or parsed.json)
+        _say_coverage(table(voices, scenes(), parts()), parsed.quiet or parsed.json)
     if parsed.json:
         print_json({"files": {path.name: _document(one) for path, one in checked.items()}, "problems": problems})
         return FINDINGS if problems else DONE
@@ -274,9 +263,9 @@ def _command(parsed: argparse.Namespace) -> int:
 
 
 def _say_coverage(made: Mapping[tuple[str, str], Mapping[tuple[str, str], int]], quiet: bool) -> None:
-    """Print the least number of scenes that suit each pattern: a line a pattern, a column a domain."""
+    """Print the least number of scenes with a turn for each pattern: a line a pattern, a column a domain."""
     domains = sorted({domain for counts in made.values() for _, domain in counts})
-    head = f"scenes that suit ({'/'.join(LANGUAGES)})"
+    head = f"scenes with a turn ({'/'.join(LANGUAGES)})"
     say(f"{head:<48}{''.join(f'{name:>15}' for name in domains)}", quiet=quiet)
     for (archetype, tag), counts in made.items():
         cells = ("/".join(str(counts[language, domain]) for language in LANGUAGES) for domain in domains)

@@ -17,9 +17,9 @@ from builders.offline.cast import Cast, Member
 from builders.offline.households import Household, household
 from builders.offline.moments import Moment, moment
 from builders.offline.scene_files import scenes_of
-from builders.offline.turns import turn
+from builders.offline.turns import part
 from builders.offline.uses import Uses
-from builders.offline.voices import Pattern, suiting, voice
+from builders.offline.voices import Pattern, voice
 from builders.pipeline.streams import Streams
 from schemas.errors import RequestError
 from schemas.tables import Row
@@ -64,7 +64,7 @@ class Frame:
     @property
     def turn(self) -> Mapping[str, str]:
         """What the voice thinks and does here (``builders.offline.turns``); empty in plain life."""
-        return turn(self.scene.id, self.archetype, self.pattern.tag) if self.pattern else {}
+        return part(self.scene.id, self.archetype).turns.get(self.pattern.tag, {}) if self.pattern else {}
 
     @property
     def suited(self) -> bool:
@@ -107,7 +107,7 @@ class Framer:
         handles = {**_trade(cast, plan.age, rng), **handles, **scene.variants[variant]}
         season = tuple(bank("weather")["season"][when.season])
         weather = rng.choice(tuple(kind for kind in scene.weather if kind in season) or scene.weather or season)
-        stance = _stance(self._voice, plan, scene, rng)
+        stance = "face" if plan.pattern is None else voice(self._voice).patterns[plan.pattern].stance
         members = _members(scene, cast, uses, rng, skip) | _things(handles)
         home, drawn = household(cast, members, bank("settings")[scene.setting].get("ground") == "home", when, rng)
         return Frame(plan, scene, variant, handles, members | drawn, when, weather, self._voice, stance, home)
@@ -118,17 +118,14 @@ class Framer:
         return self._casts[age]
 
     def _scenes(self, plan: MemoryPlan) -> Sequence[Scene]:
-        """The scenes that a plan can be told as: those that suit its pattern, or all where none does.
+        """The scenes that a plan can be told as: those that its pattern has a turn in, or all where none has.
 
-        ``builders.offline.lint`` names the patterns and domains for which none does.
+        ``builders.offline.lint`` names the patterns and domains for which none has.
         """
         key = (plan.age, plan.domain, plan.tier, plan.pattern)
         if key not in self._fitting:
             fitting = [scene for scene in scenes_of(plan.domain) if _fits(scene, plan, self._cast(plan.age))]
-            turning = [scene for scene in fitting if turns(scene, self._voice, plan.pattern)]
-            self._fitting[key] = (
-                turning or [scene for scene in fitting if suits(scene, self._voice, plan.pattern)] or fitting
-            )
+            self._fitting[key] = [scene for scene in fitting if suits(scene, self._voice, plan.pattern)] or fitting
         if not self._fitting[key]:
             raise RequestError(
                 f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
@@ -139,14 +136,9 @@ class Framer:
         return self._fitting[key]
 
 
-def turns(scene: Scene, who: str, pattern: int | None) -> bool:
-    """Whether a scene has a turn of a voice for a pattern; plain life can be told as any."""
-    return pattern is None or bool(turn(scene.id, who, voice(who).patterns[pattern].tag))
-
-
 def suits(scene: Scene, who: str, pattern: int | None) -> bool:
     """Whether a memory that turns on a pattern of a voice can be told as a scene; plain life can be told as any."""
-    return pattern is None or voice(who).patterns[pattern].condition.suits(scene.kinds)
+    return pattern is None or voice(who).patterns[pattern].tag in part(scene.id, who).turns
 
 
 def count(frame: Frame, uses: Uses) -> None:
@@ -176,16 +168,6 @@ def archetype(character: Row) -> str:
     if abs(value - 0.5) < 0.2:
         return "Neutral"
     return f"{trait}-{'High' if value > 0.5 else 'Low'}"
-
-
-def _stance(who: str, plan: MemoryPlan, scene: Scene, rng: random.Random) -> str:
-    """Whether the protagonist faces the matter or not, in the measure of the lines that suit; plain life is faced."""
-    if plan.pattern is None:
-        return "face"
-    act = voice(who).patterns[plan.pattern].act
-    lines = {stance: by_language[language(plan.age)] for stance, by_language in act.items()}
-    weights = [len(suiting(each, scene.kinds)) for each in lines.values()]
-    return rng.choices(list(lines), weights=weights if any(weights) else None)[0]
 
 
 def _members(scene: Scene, cast: Cast, uses: Uses, rng: random.Random, skip: int) -> dict[str, Member]:

@@ -1,6 +1,6 @@
 """One memory being told: its beats in order, cut to length, with everybody named.
 
-Rubin's five dimensions are beats, so no memory lacks one: the senses (``ambience``, ``notice``), what was
+Rubin's five dimensions are beats, so no memory lacks one: the senses (``detail``, ``ambience``), what was
 said (in the scene's own beats), what was thought (``think``), the body (``body``) and what came of it
 within the week (``after``, ``night``). HEART-BENCH appendices B.3 and G.2. In tiers A and B the turn is
 the voice's own core pattern (``think``, ``act``) and the outcome depends on whether it faced the matter;
@@ -28,7 +28,7 @@ _TURNING = (
     ("open", "setup", "detail?", "detail?"),
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
     (),
-    ("arrive", "notice?", "body", "think?", "tempted?", "press", "act?", "outcome"),
+    ("arrive", "body", "think?", "tempted?", "press", "act?", "outcome"),
     ("close", "at_home_later", "later", "after", "night"),
 )
 _PLAIN = (
@@ -64,11 +64,9 @@ _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one, or to the voice.
 _ANYWHERE, _LAST = 0.2, 10.0
 # Lines that know nothing of a scene, whatever wording they have, are told in this share of a life's memories at most.
-_DISPENSABLE = frozenset(
-    {"notice", "small", "night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"}
-)
+_DISPENSABLE = frozenset({"night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"})
 _STALE = 0.03
-_SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0, "notice": 0.1}
+_SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0}
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,17 +37,13 @@ class Part:
 @functools.cache
 def parts() -> Mapping[tuple[str, str], Part]:
     """The parts of all voices, by scene and archetype. Raises RequestError for a file that is not sound."""
-    return {
-        (scene, archetype): made
-        for path in sorted((FOLDER / "turns").glob("*.toml"))
-        for (scene, archetype), made in read_turns(path).items()
-    }
+    files = sorted((FOLDER / "turns").glob("*.toml"))
+    return {key: made for path in files for key, made in read_turns(path).items()}
 
 
-def turn(scene: str, archetype: str, tag: str) -> Mapping[str, str]:
-    """What a voice thinks and does in a scene that turns on a pattern; empty where the scene is not told so."""
-    part = parts().get((scene, archetype))
-    return part.turns.get(tag, {}) if part else {}
+def part(scene: str, archetype: str) -> Part:
+    """The part of a voice in a scene. Raises KeyError where the banks have none, which the lint names."""
+    return parts()[scene, archetype]
 
 
 def read_turns(path: Path) -> dict[tuple[str, str], Part]:
@@ -68,11 +64,13 @@ def read_turns(path: Path) -> dict[tuple[str, str], Part]:
     }
 
 
-def lines_of_part(part: Part) -> Iterator[tuple[str, str]]:
-    """All lines of a part, each with where it stands."""
-    for tag, lines in part.turns.items():
-        yield from ((f"{tag}.{beat}", lines[beat]) for beat in BEATS)
-    yield SMALL, part.small
+def lines_of_turns(made: Mapping[tuple[str, str], Part], scene: str) -> Iterator[tuple[str, str]]:
+    """The lines of all voices in a scene, each with where it stands."""
+    for archetype in stems().values():
+        if part := made.get((scene, archetype)):
+            for tag, lines in part.turns.items():
+                yield from ((f"{archetype}.{tag}.{beat}", lines[beat]) for beat in BEATS)
+            yield f"{archetype}.{SMALL}", part.small
 
 
 def _problems(scene: Scene, archetype: str, part: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:

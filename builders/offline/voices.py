@@ -1,8 +1,9 @@
-"""The voices of the banks, read once: how each archetype notices, thinks and acts, and which scenes that suits.
+"""The voices of the banks, read once: the core patterns of each archetype, its nights and its body.
 
-A scene says of which kinds it is (``banks/kinds.toml``); a pattern of a voice, or a single line, may ask for some of
-them or stay away from others, so that nobody speaks of a quarrel where there is none. ``banks/README.md`` describes
-the format; a fault is named with file and line, when a voice is loaded and by
+What a voice thinks and does stands with each scene (``builders.offline.turns``). The few lines that any scene may use
+know nothing of it: a scene says of which kinds it is (``banks/kinds.toml``), and a line may ask for some of them or
+stay away from others. ``banks/README.md`` describes the format; a fault is named with file and line, when a voice is
+loaded and by
 
     python -m builders.offline.lint
 """
@@ -21,12 +22,11 @@ from schemas.tables import term_ids
 
 # The kind of a scene in which nobody but {other} is there, or at the other end of the line.
 _ALONE = "alone"
-# What is told in a memory that turns on a pattern.
-TURNS = ("think", "act")
+STANCES = ("face", "away")
 _LISTS = frozenset(name for names in SHARED.values() for name in names)
 _CONDITIONS = frozenset({"only", "unless"})
 _OF_VOICE = VOICE_BEATS | {"feel", "conclusion", "policy", "pattern"}
-_OF_PATTERN = frozenset({"tag", "stance", "conclusion", "policy", *TURNS}) | _CONDITIONS
+_OF_PATTERN = ("tag", "stance", "conclusion", "policy")
 _OF_LINE = frozenset({"say"}) | _CONDITIONS
 
 
@@ -56,19 +56,17 @@ Lines = Mapping[str, tuple[VoiceLine, ...]]
 
 @dataclass(frozen=True)
 class Pattern:
-    """One core pattern in a voice: what is thought, and what is done, by stance (``face`` or ``away``)."""
+    """One core pattern in a voice; ``stance`` is whether it faces the matter: ``face`` or ``away``."""
 
     tag: str
-    condition: Condition
+    stance: str
     conclusion: tuple[str, ...]
     policy: tuple[str, ...]
-    think: Lines = field(repr=False)
-    act: Mapping[str, Lines] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Voice:
-    """How one archetype notices, thinks and acts; ``conclusion`` and ``policy`` are those of plain life."""
+    """What is one archetype's own; ``conclusion`` and ``policy`` are those of plain life."""
 
     feel: tuple[str, ...]
     conclusion: tuple[str, ...]
@@ -111,11 +109,7 @@ def read_voice(path: Path) -> dict[str, Any]:
 
 
 def merged(files: Sequence[Mapping[str, Any]]) -> Voice:
-    """The voice that some files make together; a pattern of a further file goes on with the one of the same tag."""
-    by_tag: dict[str, list[Mapping[str, Any]]] = {}
-    for file in files:
-        for part in file.get("pattern", ()):
-            by_tag.setdefault(part["tag"], []).append(part)
+    """The voice that some files make together: patterns from the first, lines from all."""
     return Voice(
         feel=tuple(dict.fromkeys(feeling for file in files for feeling in file.get("feel", ()))),
         conclusion=_all(files, "conclusion"),
@@ -124,7 +118,11 @@ def merged(files: Sequence[Mapping[str, Any]]) -> Voice:
             beat: _by_language([file[beat] for file in files if beat in file])
             for beat in sorted({name for file in files for name in file if name in VOICE_BEATS})
         },
-        patterns=tuple(_pattern(tag, parts) for tag, parts in by_tag.items()),
+        patterns=tuple(
+            Pattern(part["tag"], part["stance"], tuple(part["conclusion"]), tuple(part["policy"]))
+            for file in files
+            for part in file.get("pattern", ())
+        ),
     )
 
 
@@ -139,23 +137,6 @@ def kinds_problems(kinds: Sequence[str]) -> Iterator[tuple[str, str]]:
     for kind in kinds:
         if kind not in known:
             yield kind, f"unknown kind {kind!r}: one of {', '.join(known)}"
-
-
-def _pattern(tag: str, parts: Sequence[Mapping[str, Any]]) -> Pattern:
-    stances = [part.get("stance", parts[0].get("stance", "face")) for part in parts]
-    return Pattern(
-        tag=tag,
-        condition=Condition(frozenset(_all(parts, "only")), frozenset(_all(parts, "unless"))),
-        conclusion=_all(parts, "conclusion"),
-        policy=_all(parts, "policy"),
-        think=_by_language([part.get("think", {}) for part in parts]),
-        act={
-            stance: _by_language(
-                [part.get("act", {}) for part, own in zip(parts, stances, strict=True) if own == stance]
-            )
-            for stance in sorted(set(stances))
-        },
-    )
 
 
 def _all(parts: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
@@ -186,9 +167,10 @@ def _problems(raw: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], str]]:
             yield ("[[pattern]]",), "a pattern without a tag"
             continue
         lead = (f'"{part["tag"]}"',)
-        yield from (((*lead, key), f"unknown key {key!r}") for key in sorted(part.keys() - _OF_PATTERN))
-        yield from _condition_problems(part, lead)
-        yield from _list_problems({name: part[name] for name in TURNS if name in part}, lead)
+        yield from (((*lead, key), f"unknown key {key!r}") for key in sorted(part.keys() - set(_OF_PATTERN)))
+        yield from ((lead, f"pattern {part['tag']!r} has no {key}") for key in _OF_PATTERN if key not in part)
+        if part.get("stance", STANCES[0]) not in STANCES:
+            yield (*lead, "stance"), f"stance is none of {', '.join(STANCES)}"
 
 
 def _list_problems(beats: Mapping[str, Any], lead: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
