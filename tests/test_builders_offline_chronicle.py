@@ -1,7 +1,6 @@
 """A life narrated in order: nothing in it too often, nothing twice, and each memory as long as it should be."""
 
 import dataclasses
-import itertools
 import re
 from collections import Counter
 
@@ -21,9 +20,9 @@ from builders.offline.likeness import Likeness
 from builders.offline.lines import loosened
 from builders.offline.lines import sentences as parsed
 from builders.offline.memories import Writer
-from builders.offline.scene_files import scenes_of
+from builders.offline.turns import Part, part
 from builders.offline.uses import Uses
-from builders.offline.voices import Condition, VoiceLine, stems, suiting, voice
+from builders.offline.voices import stems, suiting, voice
 from builders.personas import load_characters
 from perf.quality.residue import residue
 from perf.quality.text_quality import LIMITS, measure
@@ -125,30 +124,28 @@ def shared_lines_of(narrative):
     return {*weather, *places, *body, *pieces("tempted", language)}
 
 
-def test_scene_suits_the_pattern_and_voice_lines_suit_the_scene(monkeypatch):
-    """Scenes are of two kinds in turns; the first pattern asks for one of them, the second for one no scene has."""
-    own = voice(CHARACTER["archetype"])
-    halves = tuple(VoiceLine(f"I am {kind}.", Condition(only=frozenset({kind}))) for kind in ("asked", "thing"))
-    think = dict.fromkeys(("child", "teen", "adult"), halves)
-    wanted = [Condition(only=frozenset({kind})) for kind in ("asked", "danger")]
-    patterns = [dataclasses.replace(own.patterns[n], condition=wanted[n % 2], think=think) for n in range(8)]
-    changed = dataclasses.replace(own, patterns=tuple(patterns))
+def test_memory_is_told_as_a_scene_in_which_the_voice_has_a_turn_for_its_pattern(narratives):
+    turning = [one.frame for one in narratives if one.frame.pattern is not None]
+    assert turning and all(frame.suited for frame in turning)
+    for frame in turning:
+        own = part(frame.scene.id, frame.archetype).turns[frame.pattern.tag]
+        assert list(beats.lines_of(frame, "think")) == [own["think"]]
+        assert list(beats.lines_of(frame, "act")) == [own["act"]]
+        assert frame.stance == frame.pattern.stance
+    for frame in (one.frame for one in narratives if one.frame.pattern is None):
+        assert list(beats.lines_of(frame, "small")) == [part(frame.scene.id, frame.archetype).small]
+        assert beats.lines_of(frame, "think") == () and frame.stance == "face"
 
-    def of_two_kinds(domain):
-        kinds = itertools.cycle([("asked",), ("thing",)])
-        return [dataclasses.replace(scene, kinds=next(kinds)) for scene in scenes_of(domain)]
 
-    for module in (framing, beats):
-        monkeypatch.setattr(module, "voice", lambda _: changed)
-    monkeypatch.setattr(framing, "scenes_of", of_two_kinds)
+def test_scene_without_a_turn_is_taken_where_no_scene_has_one(monkeypatch):
+    """Every scene has a turn for the first pattern alone."""
+    tags = [pattern.tag for pattern in voice(CHARACTER["archetype"]).patterns]
+    only = Part({tags[0]: {"think": "I saw it.", "act": "I did it."}}, "I was there.")
+    monkeypatch.setattr(framing, "part", lambda scene, archetype: only)
     framer = framing.Framer(CHARACTER, LEDGER, HEART, Uses(TOTAL))
     frames = [framer.frame(one) for one in PLANS[:40] if one.pattern is not None]
     assert {frame.suited for frame in frames} == {True, False}
-    for frame in frames:
-        assert frame.suited == (frame.plan.pattern % 2 == 0)
-        assert not frame.suited or frame.scene.kinds == ("asked",)
-        assert list(beats.lines_of(frame, "think")) == [f"I am {frame.scene.kinds[0]}."]
-    assert {frame.scene.kinds for frame in frames if not frame.suited} == {("asked",), ("thing",)}
+    assert all(frame.suited == (frame.plan.pattern == 0) and bool(frame.turn) == frame.suited for frame in frames)
 
 
 def test_body_is_shaken_only_where_the_scene_holds_something_shaking(narratives):
@@ -166,9 +163,8 @@ def test_body_is_shaken_only_where_the_scene_holds_something_shaking(narratives)
 
 def test_nobody_who_is_somewhere_else_is_named_by_a_voice():
     for archetype in stems().values():
-        for pattern in voice(archetype).patterns:
-            for lines in pattern.think.values():
-                assert not [line for line in suiting(lines, ("alone",)) if "{second" in line.lower()]
+        for lines in voice(archetype).beats["night"].values():
+            assert not [line for line in suiting(lines, ("alone",)) if "{second" in line.lower()]
 
 
 def test_memories_asked_for_first_are_the_first_in_order(life):

@@ -14,11 +14,13 @@ from builders.offline.proofs.coverage import coverage_problems
 from builders.offline.proofs.proof import Line, proof, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
 from builders.offline.slots import place_problems, value_problem
-from builders.offline.voices import Condition, VoiceLine, merged, read_voice, stems, voice
+from builders.offline.turns import Part, parts, read_turns
+from builders.offline.voices import merged, read_voice, stems, voice
 from schemas.errors import RequestError
 
 SCENE = (FOLDER / "scenes/adult_health.toml").read_text("utf-8")
 VOICE = (FOLDER / "voices/n_high.toml").read_text("utf-8")
+SMALL = 'small = "I waited."'
 
 
 @pytest.fixture
@@ -38,32 +40,23 @@ def test_no_bank_has_a_fault():
     assert [problem for path in sorted(FOLDER.rglob("*.toml")) for problem in lint.check(path).problems] == []
 
 
-def test_every_pattern_has_scenes_that_suit_it_and_enough_to_say_in_them():
-    assert list(coverage_problems({name: voice(name) for name in stems().values()}, scenes())) == []
+def test_every_scene_has_turns_for_every_voice_and_every_pattern_has_one_in_every_domain_and_age():
+    assert list(coverage_problems({name: voice(name) for name in stems().values()}, scenes(), parts())) == []
 
 
-def test_pattern_without_a_scene_or_with_too_few_lines_is_named():
-    read = [dataclasses.replace(scene, kinds=("asked",)) for scene in scenes() if scene.domain == "health"]
-    who = voice("N-High")
-    first = dataclasses.replace(who.patterns[0], condition=Condition())
-    thought = [VoiceLine("I saw it.", Condition(only=frozenset({kind}))) for kind in ("asked", "danger", "sorrow")]
-    away = dataclasses.replace(first, condition=Condition(unless=frozenset({"asked"})))
-
-    def problems(pattern):
-        return list(coverage_problems({"N-High": dataclasses.replace(who, patterns=(pattern,))}, read))
-
-    plain = dataclasses.replace(first, think=_unconditioned(first.think), act={})
-    assert problems(plain) == []
-    (few,) = problems(dataclasses.replace(plain, think={**plain.think, "teen": tuple(thought)}))
-    assert re.search("'worst ending': fewer than 2 lines of think for teen in .* and \\d+ more", few)
-    (none,) = problems(away)
-    assert (
-        none == "N-High 'worst ending': no scene suits it in health at 6 to 12, health at 13 to 18, health at 19 to 50"
-    )
-
-
-def _unconditioned(lines):
-    return {language: tuple(VoiceLine(line.say, Condition()) for line in own) for language, own in lines.items()}
+def test_scene_without_a_voice_and_pattern_without_a_turn_are_named():
+    told = [scene for scene in scenes() if scene.domain == "health"]
+    who, tag = voice("N-High"), voice("N-High").patterns[0].tag
+    own = {key: part for key, part in parts().items() if key[1] == "N-High"}
+    without = {
+        key: Part({name: lines for name, lines in part.turns.items() if name != tag}, part.small)
+        for key, part in own.items()
+    }
+    assert list(coverage_problems({"N-High": who}, told, own)) == []
+    (none,) = coverage_problems({"N-High": who}, told, without)
+    assert none == f"N-High {tag!r}: no scene with a turn in health at 6 to 12, health at 13 to 18, health at 19 to 50"
+    del own[told[0].id, "N-High"]
+    assert f"{told[0].id}: no turns for N-High" in coverage_problems({"N-High": who}, told, own)
 
 
 def test_no_sentence_stands_in_two_scenes():
@@ -229,22 +222,69 @@ def test_fault_in_what_a_scene_holds_or_leaves_out_is_named_with_file_and_line(t
 )
 def test_fault_in_the_condition_of_a_line_is_named_with_file_and_line(tmp_path, line, fault):
     path = tmp_path / "n_high.toml"
-    path.write_text(VOICE.replace("[pattern.act]\nchild = [", f"[pattern.act]\nchild = [\n{line},", 1), "utf-8")
+    path.write_text(VOICE.replace("[night]\nchild = [", f"[night]\nchild = [\n{line},", 1), "utf-8")
     number = path.read_text("utf-8").splitlines().index(f"{line},") + 1
     if fault is None:
-        assert read_voice(path)["pattern"][0]["act"]["child"][0]["say"] == "I saw it."
+        assert read_voice(path)["night"]["child"][0]["say"] == "I saw it."
         return
     with pytest.raises(RequestError, match=rf"n_high.toml:{number}: {fault}"):
         read_voice(path)
 
 
-def test_fault_in_the_condition_of_a_pattern_is_named_with_file_and_line(tmp_path):
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ('only = ["task"]', "unknown key 'only'"),
+        ('stance = "aside"', "stance is none of face, away"),
+        ('policy = ["Wait."]', "has no conclusion"),
+    ],
+)
+def test_fault_in_a_pattern_is_named_with_file_and_line(tmp_path, line, fault):
     path = tmp_path / "n_high.toml"
-    for condition, fault in (('only = ["askd"]', "unknown kind"), ('unles = ["task"]', "unknown key 'unles'")):
-        path.write_text(VOICE.replace("\n[pattern.think]", f"\n{condition}\n[pattern.think]", 1), "utf-8")
-        number = path.read_text("utf-8").splitlines().index(condition) + 1
-        with pytest.raises(RequestError, match=rf"n_high.toml:{number}: {fault}"):
-            read_voice(path)
+    own = ['stance = "away"', 'conclusion = ["It was over."]', 'policy = ["Wait."]']
+    own = [each for each in own if not line.startswith(each.split()[0])] + [line]
+    own = own if "conclusion" not in fault else [each for each in own if "conclusion" not in each]
+    path.write_text('[[pattern]]\ntag = "worst ending"\n' + "\n".join(own) + "\n", "utf-8")
+    number = own.index(line) + 3 if "conclusion" not in fault else 2
+    with pytest.raises(RequestError, match=rf"n_high.toml:{number}: .*{fault}"):
+        read_voice(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        (["[nowhere.N-High]", SMALL], "1: no scene has the id 'nowhere'"),
+        (["[SCENE.N-Mid]", SMALL], "1: unknown voice 'N-Mid'"),
+        (["[SCENE.N-High]", '"TAG" = { think = "I saw it.", act = "I did it." }'], "1: no line 'small'"),
+        (["[SCENE.N-High]", SMALL], "1: 0 turns in a scene of tiers"),
+        (["[SCENE.N-High]", SMALL, '"courage" = { think = "I saw it.", act = "I did it." }'], "3: .*no pattern"),
+        (["[SCENE.N-High]", SMALL, '"TAG" = { think = "I saw it." }'], "3: a turn is"),
+        (["[SCENE.N-High]", SMALL, '"TAG" = { think = "I saw it.", act = " " }'], "3: no words"),
+        (["[SCENE.N-High]", SMALL, '"TAG" = { think = "I saw my {matter}.", act = "I did it." }'], "3: .*which is"),
+        (
+            ["[SCENE.N-High]", 'small = "I saw our dog."', '"TAG" = { think = "So.", act = "Yes." }'],
+            "2: .*every ledger",
+        ),
+    ],
+)
+def test_fault_in_turns_is_named_with_file_and_line_when_they_are_loaded(tmp_path, rows, fault):
+    scene = next(scene.id for scene in scenes() if "A" in scene.tiers and not scene.needs)
+    path = tmp_path / "adult_health.toml"
+    path.write_text("\n".join(rows).replace("SCENE", scene).replace("TAG", voice("N-High").patterns[0].tag), "utf-8")
+    with pytest.raises(RequestError, match=rf"adult_health.toml:{fault}"):
+        read_turns(path)
+
+
+def test_line_of_a_turn_is_checked_like_any_other(checked):
+    text = (FOLDER / "turns/adult_health.toml").read_text("utf-8")
+    assert checked("turns", "adult_health.toml", text) == []
+    for line, fault in (
+        ("Years later I learned why.", "forbidden"),
+        ("I saw {nobody}.", "unknown slot"),
+        ("I put it in in.", "a word twice"),
+    ):
+        found = checked("turns", "adult_health.toml", re.sub(r'small = ".*"', f'small = "{line}"', text, count=1))
+        assert any("N-High.small" in problem and fault in problem for problem in found), found
 
 
 def test_line_in_a_table_is_checked_like_any_other(checked):
@@ -256,16 +296,13 @@ def test_line_in_a_table_is_checked_like_any_other(checked):
     assert any("a word twice" in problem for problem in found)
 
 
-def test_further_file_of_a_voice_adds_to_the_patterns_of_its_first(checked):
-    more = '[[pattern]]\ntag = "TAG"\n[pattern.think]\nolder = ["I thought of {matter}."]\n'
-    first = tomllib.loads(VOICE)
-    tag = first["pattern"][2]["tag"]
-    made = merged([first, tomllib.loads(more.replace("TAG", tag))])
-    assert len(made.patterns) == 8 and made.patterns[2].think["teen"][-1].say == "I thought of {matter}."
-    assert made.patterns[2].think["child"] == merged([first]).patterns[2].think["child"]
-    assert checked("voices", "n_high.toml", VOICE) == []
-    assert checked("voices", "n_high.more.toml", more.replace("TAG", tag)) == []
-    assert any("no pattern 'TAG'" in problem for problem in checked("voices", "n_high.more.toml", more))
+def test_further_file_of_a_voice_adds_lines_to_its_first(checked):
+    more = '[night]\nolder = ["{Later} I thought of {matter}."]\n'
+    first, added = tomllib.loads(VOICE), tomllib.loads(more)
+    made = merged([first, added])
+    assert len(made.patterns) == 8 and made.beats["night"]["teen"][-1].say == "{Later} I thought of {matter}."
+    assert made.beats["night"]["child"] == merged([first]).beats["night"]["child"]
+    assert checked("voices", "n_high.toml", VOICE) == [] and checked("voices", "n_high.more.toml", more) == []
     assert any("the voice of nobody" in problem for problem in checked("voices", "x_high.toml", VOICE))
 
 
