@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
+from builders.offline import turns
 from builders.offline.banks import VOICE_BEATS, pieces
 from builders.offline.cast import PRONOUNS, mark
 from builders.offline.grammar import parse, render, slots
@@ -66,6 +67,10 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
         return frame.scene.beats[beat]
     if beat == "night":
         return [line for line in _spoken(voice(frame.archetype).beats[beat], frame) if _knows_whoever(line, frame)]
+    if beat == turns.SMALL and (part := turns.parts().get((frame.scene.id, frame.archetype))):
+        return (part.small,)
+    if beat in frame.turn:
+        return (frame.turn[beat],)
     if beat in VOICE_BEATS:
         return _spoken(voice(frame.archetype).beats[beat], frame)
     if beat == "think" and frame.pattern is not None:

@@ -29,6 +29,7 @@ from builders.offline.proofs.line_checks import AT_HOME, HANDLES, line_problems,
 from builders.offline.proofs.material import LEAST, material, ranges
 from builders.offline.proofs.proof import Line, Proof, proof, shared_lines, wordings_of
 from builders.offline.scene_files import read_scenes, scenes
+from builders.offline.turns import lines_of_part, read_turns
 from builders.offline.voices import read_voice, stems, voice, words
 from schemas.command import DONE, FINDINGS, parser, print_json, run, say
 
@@ -57,6 +58,8 @@ def check(path: Path) -> Checked:
         problems = [problem for scene in told for problem in _scene(scene)]
     elif path.parent.name == "voices":
         problems = list(_voice(path))
+    elif path.parent.name == "turns":
+        problems = list(_turns(path))
     elif path.stem in _SHARED:
         problems = list(_shared_problems(read(path)[1], path.stem))
     lines = [] if problems else lines_in(path)
@@ -86,16 +89,44 @@ def lines_in(path: Path) -> list[Line]:
     """The lines of a bank file, ready to be told; none of a file that has no sentences."""
     if path.parent.name == "scenes":
         return [line for scene in read_scenes(path) for line in _lines_of(scene)]
+    if path.parent.name == "turns":
+        return [
+            Line(f"{scene.id}.{who}.{where}", text, scene.language, _handles_of(scene), needs=scene.needs)
+            for scene, who, where, text in _turn_lines(path)
+        ]
     if path.parent.name == "voices" or path.stem in _SHARED:
         return [line for line in _shared(read(path)[1]) if "feel" not in line.where]
     return []
 
 
-def _lines_of(scene: Scene) -> Iterator[Line]:
-    handles = [
+def _handles_of(scene: Scene) -> Sequence[Mapping[str, str]]:
+    """The values of a scene's slots, one set a variant."""
+    return [
         {**variant, **{name: values[turn % len(values)] for name, values in scene.once.items()}}
         for turn, variant in enumerate(scene.variants)
     ]
+
+
+def _turn_lines(path: Path) -> Iterator[tuple[Scene, str, str, str]]:
+    """The lines of a file of turns, each with its scene, its voice and where it stands."""
+    known = {scene.id: scene for scene in scenes()}
+    for (name, archetype), part in read_turns(path).items():
+        yield from ((known[name], archetype, where, text) for where, text in lines_of_part(part))
+
+
+def _turns(path: Path) -> Iterator[str]:
+    for scene, who, where, text in _turn_lines(path):
+        for problem in line_problems(text, _own(scene), set(scene.cast), scene.language):
+            yield f"{scene.id}.{who}.{where}: {problem}: {text[:70]!r}"
+
+
+def _own(scene: Scene) -> set[str]:
+    """The slots a scene fills, besides time, small words and people."""
+    return {*scene.variants[0], *scene.once, *(bank("trades")["any"] if scene.language == "adult" else ())}
+
+
+def _lines_of(scene: Scene) -> Iterator[Line]:
+    handles = _handles_of(scene)
     for beat, texts in scene.beats.items():
         for text in texts:
             yield Line(f"{scene.id}.{beat}", text, scene.language, handles, needs=scene.needs)
@@ -141,7 +172,7 @@ def _scene(scene: Scene) -> Iterator[str]:
         yield f"{scene.id}: cast asks for {', '.join(unknown) or 'no other or second'}"
     if scene.setting not in bank("settings"):
         yield f"{scene.id}: unknown setting {scene.setting}"
-    own = {*scene.variants[0], *scene.once, *(bank("trades")["any"] if scene.language == "adult" else ())}
+    own = _own(scene)
     if len({frozenset(variant) for variant in scene.variants}) > 1:
         yield f"{scene.id}: variants have different handles"
     for beat, lines in scene.beats.items():

@@ -17,6 +17,7 @@ from builders.offline.cast import Cast, Member
 from builders.offline.households import Household, household
 from builders.offline.moments import Moment, moment
 from builders.offline.scene_files import scenes_of
+from builders.offline.turns import turn
 from builders.offline.uses import Uses
 from builders.offline.voices import Pattern, suiting, voice
 from builders.pipeline.streams import Streams
@@ -61,8 +62,13 @@ class Frame:
         return None if self.plan.pattern is None else voice(self.archetype).patterns[self.plan.pattern]
 
     @property
+    def turn(self) -> Mapping[str, str]:
+        """What the voice thinks and does here (``builders.offline.turns``); empty in plain life."""
+        return turn(self.scene.id, self.archetype, self.pattern.tag) if self.pattern else {}
+
+    @property
     def suited(self) -> bool:
-        """Whether the scene suits the pattern; plain life can be told as any."""
+        """Whether the scene is told with the pattern; plain life can be told as any."""
         return suits(self.scene, self.archetype, self.plan.pattern)
 
 
@@ -119,7 +125,10 @@ class Framer:
         key = (plan.age, plan.domain, plan.tier, plan.pattern)
         if key not in self._fitting:
             fitting = [scene for scene in scenes_of(plan.domain) if _fits(scene, plan, self._cast(plan.age))]
-            self._fitting[key] = [scene for scene in fitting if suits(scene, self._voice, plan.pattern)] or fitting
+            turning = [scene for scene in fitting if turns(scene, self._voice, plan.pattern)]
+            self._fitting[key] = (
+                turning or [scene for scene in fitting if suits(scene, self._voice, plan.pattern)] or fitting
+            )
         if not self._fitting[key]:
             raise RequestError(
                 f"no scene for {plan.domain} at age {plan.age}, tier {plan.tier}",
@@ -128,6 +137,11 @@ class Framer:
                 fix="Add a scene whose cast the ledger can fill",
             )
         return self._fitting[key]
+
+
+def turns(scene: Scene, who: str, pattern: int | None) -> bool:
+    """Whether a scene has a turn of a voice for a pattern; plain life can be told as any."""
+    return pattern is None or bool(turn(scene.id, who, voice(who).patterns[pattern].tag))
 
 
 def suits(scene: Scene, who: str, pattern: int | None) -> bool:

@@ -87,12 +87,9 @@ def place_problems(line: str, values: Mapping[str, list[str]]) -> Iterator[str]:
 
 def scene_problems(scene: Scene) -> Iterator[tuple[str, str]]:
     """What is wrong with the slots of a scene: a piece of the line it stands in, and the fault."""
-    values: dict[str, list[str]] = {}
-    for variant in (*scene.variants, *({name: text} for name, texts in scene.once.items() for text in texts)):
-        for name, value in variant.items():
-            values.setdefault(name, []).append(value)
-            if problem := value_problem(name, value):
-                yield value, problem
+    values = slot_values(scene)
+    for name, said in values.items():
+        yield from ((value, problem) for value in said if (problem := value_problem(name, value)))
     for lines in scene.beats.values():
         for line in lines:
             yield from ((line[:60], problem) for problem in place_problems(line, values))
@@ -101,6 +98,15 @@ def scene_problems(scene: Scene) -> Iterator[tuple[str, str]]:
     for need in scene.needs:
         if need not in bank("needs"):
             yield f'"{need}"', f"needs {need!r}, which no ledger can have: one of {', '.join(sorted(bank('needs')))}"
+
+
+def slot_values(scene: Scene) -> dict[str, list[str]]:
+    """All values of the slots of a scene, by name."""
+    values: dict[str, list[str]] = {}
+    for variant in (*scene.variants, *({name: text} for name, texts in scene.once.items() for text in texts)):
+        for name, value in variant.items():
+            values.setdefault(name, []).append(value)
+    return values
 
 
 def undeclared(text: str, needs: Collection[str] = ()) -> Iterator[str]:
