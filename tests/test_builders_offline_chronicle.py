@@ -163,7 +163,7 @@ def test_body_is_shaken_only_where_the_scene_holds_something_shaking(narratives)
 
 def test_nobody_who_is_somewhere_else_is_named_by_a_voice():
     for archetype in stems().values():
-        for lines in voice(archetype).beats["night"].values():
+        for lines in voice(archetype).beats["week"].values():
             assert not [line for line in suiting(lines, ("alone",)) if "{second" in line.lower()]
 
 

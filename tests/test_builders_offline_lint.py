@@ -222,10 +222,10 @@ def test_fault_in_what_a_scene_holds_or_leaves_out_is_named_with_file_and_line(t
 )
 def test_fault_in_the_condition_of_a_line_is_named_with_file_and_line(tmp_path, line, fault):
     path = tmp_path / "n_high.toml"
-    path.write_text(VOICE.replace("[night]\nchild = [", f"[night]\nchild = [\n{line},", 1), "utf-8")
+    path.write_text(VOICE.replace("[week]\nchild = [", f"[week]\nchild = [\n{line},", 1), "utf-8")
     number = path.read_text("utf-8").splitlines().index(f"{line},") + 1
     if fault is None:
-        assert read_voice(path)["night"]["child"][0]["say"] == "I saw it."
+        assert read_voice(path)["week"]["child"][0]["say"] == "I saw it."
         return
     with pytest.raises(RequestError, match=rf"n_high.toml:{number}: {fault}"):
         read_voice(path)
@@ -289,19 +289,19 @@ def test_line_of_a_turn_is_checked_like_any_other(checked):
 
 def test_line_in_a_table_is_checked_like_any_other(checked):
     line = '{ say = "Years later I learned why.", only = ["asked"] }'
-    found = checked("voices", "n_high.toml", VOICE.replace("[night]\nchild = [", f"[night]\nchild = [\n{line},", 1))
-    assert any("night.child: forbidden 'Years later'" in problem for problem in found)
+    found = checked("voices", "n_high.toml", VOICE.replace("[week]\nchild = [", f"[week]\nchild = [\n{line},", 1))
+    assert any("week.child: forbidden 'Years later'" in problem for problem in found)
     line = '{ say = "It was [in|in the] the way.", only = ["asked"] }'
-    found = checked("voices", "n_high.toml", VOICE.replace("[night]\nchild = [", f"[night]\nchild = [\n{line},", 1))
+    found = checked("voices", "n_high.toml", VOICE.replace("[week]\nchild = [", f"[week]\nchild = [\n{line},", 1))
     assert any("a word twice" in problem for problem in found)
 
 
 def test_further_file_of_a_voice_adds_lines_to_its_first(checked):
-    more = '[night]\nolder = ["{Later} I thought of {matter}."]\n'
+    more = '[week]\nolder = ["{Days} I thought of {matter}."]\n'
     first, added = tomllib.loads(VOICE), tomllib.loads(more)
     made = merged([first, added])
-    assert len(made.patterns) == 8 and made.beats["night"]["teen"][-1].say == "{Later} I thought of {matter}."
-    assert made.beats["night"]["child"] == merged([first]).beats["night"]["child"]
+    assert len(made.patterns) == 8 and made.beats["week"]["teen"][-1].say == "{Days} I thought of {matter}."
+    assert made.beats["week"]["child"] == merged([first]).beats["week"]["child"]
     assert checked("voices", "n_high.toml", VOICE) == [] and checked("voices", "n_high.more.toml", more) == []
     assert any("the voice of nobody" in problem for problem in checked("voices", "x_high.toml", VOICE))
 

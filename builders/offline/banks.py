@@ -35,7 +35,7 @@ ANY_HOUR = ("morning", "midday", "afternoon", "evening")
 HOURS = {"any": ANY_HOUR, "day": ANY_HOUR[:3], "late": ("evening", "night"), "all": (*ANY_HOUR, "night")}
 ANY_SEASON = ("spring", "summer", "autumn", "winter")
 # What a voice says whatever a memory turns on.
-VOICE_BEATS = frozenset({"night", "body_low", "body_mid", "body_high"})
+VOICE_BEATS = frozenset({"week", "body_low", "body_mid", "body_high"})
 BEATS = ("open", "setup", "detail", "earlier", "arrive", "press", "face", "away", "close", "later", "after")
 
 

@@ -1,7 +1,7 @@
 """The lines each beat of a story can be told with, and what fills their slots.
 
 A beat is answered by the scene (what happens), the voice in this scene (what is thought and done), the voice
-anywhere (the night after it) or a bank that all share (senses, weather, body, the day around it).
+anywhere (the week after it) or a bank that all share (senses, weather, body, the day around it).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def lines_of(frame: Frame, beat: str) -> Sequence[str]:
         return frame.scene.beats[frame.stance]
     if beat in frame.scene.beats:
         return frame.scene.beats[beat]
-    if beat == "night":
+    if beat == "week":
         return [line for line in _spoken(voice(frame.archetype).beats[beat], frame) if _knows_whoever(line, frame)]
     if beat == turns.SMALL:
         return (turns.part(frame.scene.id, frame.archetype).small,)

@@ -216,7 +216,7 @@ def _lacking(raw: Mapping[str, Any]) -> Iterator[str]:
     """What the first file of a voice lacks; others need nothing but what they add."""
     if len(raw.get("pattern", ())) != 8:
         yield f"{len(raw.get('pattern', ()))} patterns instead of 8"
-    yield from (f"no {name}" for name in ("feel", "conclusion", "policy", "night") if name not in raw)
+    yield from (f"no {name}" for name in ("feel", "conclusion", "policy", "week") if name not in raw)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,7 +2,7 @@
 
 Rubin's five dimensions are beats, so no memory lacks one: the senses (``detail``, ``ambience``), what was
 said (in the scene's own beats), what was thought (``think``), the body (``body``) and what came of it
-within the week (``after``, ``night``). HEART-BENCH appendices B.3 and G.2. In tiers A and B the turn is
+within the week (``after``, ``week``). HEART-BENCH appendices B.3 and G.2. In tiers A and B the turn is
 the voice's own core pattern (``think``, ``act``) and the outcome depends on whether it faced the matter;
 in tiers C and D it is plain life with a trace of the voice (``small``).
 
@@ -29,7 +29,7 @@ _TURNING = (
     ("at_home", "earlier", "ailment?", "detail?", "detail?", "detail?"),
     (),
     ("arrive", "body", "think?", "tempted?", "press", "act?", "outcome"),
-    ("close", "at_home_later", "later", "after", "night"),
+    ("close", "at_home_later", "later", "after", "week"),
 )
 _PLAIN = (
     ("open", "setup", "detail?", "detail?"),
@@ -64,7 +64,7 @@ _WORN, _CHANCE = 0.02, 0.1
 # So much sooner goes what could be told of any scene than what belongs to this one, or to the voice.
 _ANYWHERE, _LAST = 0.2, 10.0
 # Lines that know nothing of a scene, whatever wording they have, are told in this share of a life's memories at most.
-_DISPENSABLE = frozenset({"night", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"})
+_DISPENSABLE = frozenset({"week", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"})
 _STALE = 0.03
 _SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0}
 

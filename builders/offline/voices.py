@@ -1,4 +1,4 @@
-"""The voices of the banks, read once: the core patterns of each archetype, its nights and its body.
+"""The voices of the banks, read once: the core patterns of each archetype, its week and its body.
 
 What a voice thinks and does stands with each scene (``builders.offline.turns``). The few lines that any scene may use
 know nothing of it: a scene says of which kinds it is (``banks/kinds.toml``), and a line may ask for some of them or
