@@ -14,7 +14,7 @@ Read from a workspace, or composed here with nothing written.
 - ``words``      by what factor the rates of articles and conjunctions lie outside those of the published texts
 - ``invented``   memories with pets, kin or storeys that the ledger does not have; ``family`` the least share of a
                  parent's memories of home that a child or the partner is in (``perf.quality.text_words``)
-- ``suited``     the share of memories of tiers A and B whose scene suits the pattern they turn on (only where they are
+- ``suited``     the share of memories of tiers A and B whose scene has a turn for their pattern (only where they are
                  composed here); ``python -m builders.offline.lint`` names the patterns that lack scenes
 - ``residue``    traces a composer leaves: slots, doubled words, wrong articles, unbalanced quotes, small letters
 - ``speed``      memories composed a second on one core (only where they are composed here)
