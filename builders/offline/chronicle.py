@@ -30,7 +30,7 @@ _SHARE, _MOST = 0.2, 0.06
 
 # Tellings of a memory as long as it is more like another of its stage than this (TF-IDF cosine), or lacks one of
 # Rubin's dimensions (appendix B.3); of those that are never good, the least like another.
-_TELLINGS, _LIKE = 14, 0.62
+_TELLINGS, _LIKE = 14, 0.56
 
 
 class Chronicle:
