@@ -109,6 +109,13 @@ def test_weather_belongs_to_the_season_where_the_scene_leaves_a_choice(narrative
         assert one.frame.weather in season or (scene.weather and season.isdisjoint(scene.weather))
 
 
+def test_scene_is_in_no_season_that_lacks_its_weather():
+    possible = bank("weather")["season"]
+    for scene in scenes():
+        fitting = [season for season in scene.seasons if set(possible[season]) & set(scene.weather)]
+        assert fitting in ([], list(scene.seasons)), scene.id
+
+
 def test_what_any_scene_could_say_is_a_small_part_of_a_memory(narratives):
     for one in narratives:
         shared = [line for line in one.lines if line in shared_lines_of(one)]

@@ -78,7 +78,7 @@ def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
         place=tuple(raw["place"]),
         days=DAYS[days] if isinstance(days, str) else tuple(days),
         hours=_spread(raw.get("hours", "any"), HOURS),
-        seasons=tuple(raw.get("seasons", ANY_SEASON)),
+        seasons=_seasons(raw),
         weather=tuple(raw.get("weather", ())),
         term=days == "school",
         cast=raw.get("cast", {}),
@@ -93,6 +93,13 @@ def _scene(raw: dict[str, Any], band: str, domain: str) -> Scene:
         needs=tuple(raw.get("needs", ())),
         beats={name: tuple(raw[name]) for name in BEATS if name in raw},
     )
+
+
+def _seasons(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """The seasons a scene can be in: those that have a weather it can be told in, where there are any."""
+    told = tuple(raw.get("seasons", ANY_SEASON))
+    possible = bank("weather")["season"]
+    return tuple(season for season in told if set(possible[season]) & set(raw.get("weather", ()))) or told
 
 
 def _spread(value: str | list[str], named: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
