@@ -20,6 +20,7 @@ from builders.offline.likeness import Likeness
 from builders.offline.lines import loosened
 from builders.offline.lines import sentences as parsed
 from builders.offline.memories import Writer
+from builders.offline.scene_files import scenes
 from builders.offline.turns import Part, part
 from builders.offline.uses import Uses
 from builders.offline.voices import stems, suiting, voice
