@@ -65,7 +65,7 @@ _WORN, _CHANCE = 0.02, 0.1
 _ANYWHERE, _LAST = 0.2, 10.0
 # Lines that know nothing of a scene, whatever wording they have, are told in this share of a life's memories at most.
 _DISPENSABLE = frozenset({"week", "tempted", "weather", "ambience", "ailment", "at_home", "at_home_later"})
-_STALE = 0.03
+_STALE = 0.025
 _SHARES = {"act": -2.0, "think": -1.0, "small": -1.0, "detail": 0.0}
 
 
