@@ -255,6 +255,9 @@ def test_fault_in_a_pattern_is_named_with_file_and_line(tmp_path, line, fault):
     [
         (["[nowhere.N-High]", SMALL], "1: no scene has the id 'nowhere'"),
         (["[SCENE.N-Mid]", SMALL], "1: unknown voice 'N-Mid'"),
+        (["[SCENE]", 'N-High = "I waited."'], "1: .*or no table"),
+        (["SCENE = 1"], "1: .*or it has no voices"),
+        (["[SCENE.N-High]", "small = 1", '"TAG" = { think = "So.", act = "Yes." }'], "2: no words"),
         (["[SCENE.N-High]", '"TAG" = { think = "I saw it.", act = "I did it." }'], "1: no line 'small'"),
         (["[SCENE.N-High]", SMALL], "1: 0 turns in a scene of tiers"),
         (["[SCENE.N-High]", SMALL, '"courage" = { think = "I saw it.", act = "I did it." }'], "3: .*no pattern"),

@@ -51,10 +51,13 @@ def read_turns(path: Path) -> dict[tuple[str, str], Part]:
     text, raw = read(path)
     known = {scene.id: scene for scene in scenes()}
     for name, by_voice in raw.items():
-        if name not in known:
-            raise fault_of("turns", path, line_of(text, f"[{name}."), f"no scene has the id {name!r}")
+        if name not in known or not isinstance(by_voice, dict):
+            raise fault_of(
+                "turns", path, line_of(text, f"[{name}."), f"no scene has the id {name!r}, or it has no voices"
+            )
+        values = slot_values(known[name])
         for archetype, part in by_voice.items():
-            for fragments, problem in _problems(known[name], archetype, part):
+            for fragments, problem in _problems(known[name], values, archetype, part):
                 place = line_of(text, f"[{name}.{archetype}]", *fragments)
                 raise fault_of(f"turns of {name}", path, place, problem)
     return {
@@ -73,10 +76,12 @@ def lines_of_turns(made: Mapping[tuple[str, str], Part], scene: str) -> Iterator
             yield f"{archetype}.{SMALL}", part.small
 
 
-def _problems(scene: Scene, archetype: str, part: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _problems(
+    scene: Scene, values: Mapping[str, list[str]], archetype: str, part: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is wrong with a part: pieces of text that lead to the line, one behind the other, and the fault."""
-    if archetype not in stems().values():
-        yield (), f"unknown voice {archetype!r}: one of {', '.join(stems().values())}"
+    if archetype not in stems().values() or not isinstance(part, dict):
+        yield (), f"unknown voice {archetype!r}, or no table: one of {', '.join(stems().values())}"
         return
     known = {pattern.tag for pattern in voice(archetype).patterns}
     turns = {tag: lines for tag, lines in part.items() if tag != SMALL}
@@ -90,8 +95,14 @@ def _problems(scene: Scene, archetype: str, part: Mapping[str, Any]) -> Iterator
         yield (), f"no line {SMALL!r}"
     if bool(turns) != bool(TURNING & set(scene.tiers)):
         yield (), f"{len(turns)} turns in a scene of tiers {scene.tiers}"
-    values = slot_values(scene)
     for tag, lines in part.items():
         for line in lines.values() if isinstance(lines, dict) else (lines,):
-            faults = (*place_problems(line, values), *undeclared(line, scene.needs)) if line.strip() else ("no words",)
-            yield from (((tag,), fault) for fault in faults)
+            yield from (((tag,), fault) for fault in _line_problems(scene, values, line))
+
+
+def _line_problems(scene: Scene, values: Mapping[str, list[str]], line: object) -> Iterator[str]:
+    if not isinstance(line, str) or not line.strip():
+        yield "no words"
+        return
+    yield from place_problems(line, values)
+    yield from undeclared(line, scene.needs)
