@@ -45,18 +45,18 @@ def test_every_scene_has_turns_for_every_voice_and_every_pattern_has_one_in_ever
 
 
 def test_scene_without_a_voice_and_pattern_without_a_turn_are_named():
-    told = [scene for scene in scenes() if scene.domain == "health"]
+    found = [scene for scene in scenes() if scene.domain == "health"]
     who, tag = voice("N-High"), voice("N-High").patterns[0].tag
     own = {key: part for key, part in parts().items() if key[1] == "N-High"}
     without = {
         key: Part({name: lines for name, lines in part.turns.items() if name != tag}, part.small)
         for key, part in own.items()
     }
-    assert list(coverage_problems({"N-High": who}, told, own)) == []
-    (none,) = coverage_problems({"N-High": who}, told, without)
+    assert list(coverage_problems({"N-High": who}, found, own)) == []
+    (none,) = coverage_problems({"N-High": who}, found, without)
     assert none == f"N-High {tag!r}: no scene with a turn in health at 6 to 12, health at 13 to 18, health at 19 to 50"
-    del own[told[0].id, "N-High"]
-    assert f"{told[0].id}: no turns for N-High" in coverage_problems({"N-High": who}, told, own)
+    del own[found[0].id, "N-High"]
+    assert f"{found[0].id}: no turns for N-High" in coverage_problems({"N-High": who}, found, own)
 
 
 def test_no_sentence_stands_in_two_scenes():
@@ -307,6 +307,7 @@ def test_further_file_of_a_voice_adds_lines_to_its_first(checked):
     assert made.beats["week"]["child"] == merged([first]).beats["week"]["child"]
     assert checked("voices", "n_high.toml", VOICE) == [] and checked("voices", "n_high.more.toml", more) == []
     assert any("the voice of nobody" in problem for problem in checked("voices", "x_high.toml", VOICE))
+    assert "n_high.more.toml: patterns belong into n_high.toml" in checked("voices", "n_high.more.toml", VOICE)
 
 
 def test_fault_in_one_wording_of_many_is_found():

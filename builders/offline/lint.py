@@ -52,10 +52,10 @@ def check(path: Path) -> Checked:
     """Read one file of the banks. Raises RequestError for a file that is no TOML."""
     read(path)
     problems: list[str] = []
-    told: list[Scene] = []
+    found: list[Scene] = []
     if path.parent.name == "scenes":
-        told = read_scenes(path)
-        problems = [problem for scene in told for problem in _scene(scene)]
+        found = read_scenes(path)
+        problems = [problem for scene in found for problem in _scene(scene)]
     elif path.parent.name == "voices":
         problems = list(_voice(path))
     elif path.parent.name == "turns":
@@ -66,17 +66,17 @@ def check(path: Path) -> Checked:
     if problems:  # lines that cannot be rendered are fixed first
         return Checked([f"{path.name}: {problem}" for problem in problems], proof(()))
     made = proof(lines)
-    problems = [*made.problems, *(lack for scene in told for lack in _lacks(scene))]
-    return Checked([f"{path.name}: {problem}" for problem in problems], made, told)
+    problems = [*made.problems, *(lack for scene in found for lack in _lacks(scene))]
+    return Checked([f"{path.name}: {problem}" for problem in problems], made, found)
 
 
-def repeated(told: Sequence[Scene]) -> Iterator[str]:
+def repeated(found: Sequence[Scene]) -> Iterator[str]:
     """Ids that two scenes have, and sentences that stand in two lines of the scenes or turns, word for word."""
-    for scene_id, count in Counter(scene.id for scene in told).items():
+    for scene_id, count in Counter(scene.id for scene in found).items():
         if count > 1:
             yield f"{scene_id}: {count} scenes have this id"
     first: dict[str, tuple[str, str]] = {}
-    for scene in told:
+    for scene in found:
         lines = [(beat, line) for beat, lines in scene.beats.items() for line in lines]
         for beat, line in (*lines, *lines_of_turns(parts(), scene.id)):
             where = f"{scene.id}.{beat}"
@@ -204,7 +204,9 @@ def _voice(path: Path) -> Iterator[str]:
         yield f"the voice of nobody: name the file after one of {', '.join(stems())}"
     elif path.stem == first:
         yield from _lacking(raw)
-    for beat in VOICE_BEATS & raw.keys():
+    elif "pattern" in raw:
+        yield f"patterns belong into {first}.toml"
+    for beat in sorted(VOICE_BEATS & raw.keys()):
         for language, items in raw[beat].items():
             spoken = "child" if language in ("child", "all") else "adult"
             for line in map(words, items):

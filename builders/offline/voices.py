@@ -109,7 +109,7 @@ def read_voice(path: Path) -> dict[str, Any]:
 
 
 def merged(files: Sequence[Mapping[str, Any]]) -> Voice:
-    """The voice that some files make together: patterns from the first, lines from all."""
+    """The voice that some files make together: patterns as the first has them, lines from all."""
     return Voice(
         feel=tuple(dict.fromkeys(feeling for file in files for feeling in file.get("feel", ()))),
         conclusion=_all(files, "conclusion"),

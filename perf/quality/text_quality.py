@@ -4,9 +4,9 @@ HEART-BENCH 3.2, appendix B.3 and B.4, Tables 7 and 8; the bounds are those of t
 Read from a workspace, or composed here with nothing written.
 
 - ``cosine``     within each (character, stage): 99th percentile and maximum of all pairwise TF-IDF cosines of
-                 content words (function words say nothing of what is told)
+                 content words (function words carry no content)
 - ``sentence``   the largest number of a character's memories that one sentence stands in, and how many stand in
-                 more than 0.5 %; openings told twice
+                 more than 0.5 %; openings used twice
 - ``length``     mean characters of ``content_full`` against Table 7
 - ``probe``      TF-IDF and logistic regression, trained on every other life stage and tested on the rest: how often
                  it names the archetype from one memory, and from 30. Names of the ledger are masked: they say who,
